@@ -1,0 +1,1 @@
+"""Pure functions from a recording to graphs, steps, series and findings; no Qt, no engine."""

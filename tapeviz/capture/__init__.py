@@ -1,0 +1,1 @@
+"""The worker's side: runs the script, observes the engine, writes the recording, obeys pause and step."""

@@ -1,0 +1,1 @@
+"""The window: draws and lets people choose; computes nothing."""

@@ -1,0 +1,1 @@
+"""The recording: one SQLite file per run, written by a worker, read live and later by anybody."""
