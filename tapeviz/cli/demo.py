@@ -23,7 +23,7 @@ PICTURES = ("window", "health", "graph", "step", "plots", "ops", "report")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `demo`."""
     parser.add_argument("--headless", action="store_true", help="no window even where there is a display")
-    parser.add_argument("-o", "--output", metavar="DIR", default="out", help="where headless results go (default: %(default)s)")
+    parser.add_argument("-o", "--output", metavar="DIR", default="out", help="where results go (default: %(default)s)")
 
 
 def main(options: argparse.Namespace) -> int:

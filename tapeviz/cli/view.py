@@ -41,7 +41,7 @@ def _show(what: list[str] | RunConfig) -> int:
             "there is no display to open a window on. Without one: tapeviz run --headless SCRIPT, "
             "tapeviz diagnose FILE|SCRIPT, tapeviz export FILE --view window -o window.png"
         )
-    from tapeviz.gui.app import main   # Qt takes 0.3 s and 100 MB to import: only when a window is asked for
+    from tapeviz.gui.app import main  # Qt takes 0.3 s and 100 MB to import: only when a window is asked for
 
     return main(what)
 
@@ -60,6 +60,6 @@ def render(recording: Path, view: str, out: Path, **choices: object) -> None:
     """Draw one view of a recording into a picture, without a display."""
     check_libraries()
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from tapeviz.gui.snapshot import render as draw   # as above
+    from tapeviz.gui.snapshot import render as draw  # as above
 
     draw(recording, view, out, **choices)
