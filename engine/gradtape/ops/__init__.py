@@ -1,0 +1,1 @@
+"""The operations: a table of rows, and fast forms beside the hot ones."""
