@@ -186,7 +186,8 @@ def ratio_bins(norms: np.ndarray, reference: np.ndarray | float) -> np.ndarray:
     usable = (reference > 0) & np.isfinite(reference)
     decade = np.where(usable, decade, np.where(norms > 0, 0.0, -np.inf))
     rounded = np.sign(decade) * np.floor(np.abs(decade) + 0.5)
-    return np.clip(np.nan_to_num(rounded, nan=0.0, posinf=LIMIT, neginf=-LIMIT), -LIMIT, LIMIT).astype(np.int8)
+    rounded = np.nan_to_num(rounded, nan=0.0, posinf=LIMIT, neginf=-LIMIT)
+    return np.asarray(np.clip(rounded, -LIMIT, LIMIT), dtype=np.int8)
 
 
 def absolute_bins(norms: np.ndarray) -> np.ndarray:
@@ -194,7 +195,7 @@ def absolute_bins(norms: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (np.log10(np.asarray(norms, float)) - ABSOLUTE_LOW) / (ABSOLUTE_HIGH - ABSOLUTE_LOW)
     share = np.nan_to_num(share, nan=0.0, posinf=1.0, neginf=0.0)
-    return np.clip(np.floor(share * len(BINS)) - LIMIT, -LIMIT, LIMIT).astype(np.int8)
+    return np.asarray(np.clip(np.floor(share * len(BINS)) - LIMIT, -LIMIT, LIMIT), dtype=np.int8)
 
 
 def median_norm(norms: np.ndarray, codes: np.ndarray) -> float:
