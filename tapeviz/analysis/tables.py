@@ -1,0 +1,157 @@
+"""What a view shows, as plain tables: the data behind every picture, for CSV and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tapeviz.analysis.findings import Finding
+from tapeviz.analysis.focus import Focus
+from tapeviz.analysis.graph import Node, build_graph
+from tapeviz.analysis.magnitude import WORDS, Magnitude, Special
+from tapeviz.analysis.oplist import op_rows
+from tapeviz.analysis.series import gradient_lines, health, loss_series
+from tapeviz.analysis.steps import step_card
+from tapeviz.recording.reader import Recording
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns and their rows. A number that is none (NaN, infinite) is None; a column `state` says what it is."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows as dictionaries."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def tables(recording: Recording, view: str, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
+    """The tables of a view, the most telling first. Raises KeyError for a view without data."""
+    return VIEWS[view](recording, focus, findings)
+
+
+def number(value: float) -> float | None:
+    """A finite float, else None: JSON has no NaN, and a CSV reader should not have to guess."""
+    return float(value) if math.isfinite(value) else None
+
+
+def state_word(code: int) -> str:
+    """"ok", or the word of a special value."""
+    return WORDS[Special(code)] if code else "ok"
+
+
+def _magnitude(size: Magnitude) -> tuple[Cell, Cell]:
+    return number(size.norm), "ok" if size.special is None else WORDS[size.special]
+
+
+def _graph(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
+    graph = build_graph(recording, focus.iteration)
+    inputs: dict[int, list[int]] = {}
+    for edge in graph.edges:
+        inputs.setdefault(edge.target, []).append(edge.source)
+    return [
+        Table("nodes",
+              ("node", "kind", "label", "shape", "op", "tensor", "step", "value_norm", "gradient_norm",
+               "gradient_state", "arrivals", "inputs"),
+              tuple((index, *_node(node), " ".join(map(str, inputs.get(index, []))))
+                    for index, node in enumerate(graph.nodes))),
+        Table("edges",
+              ("source", "target", "tensor", "slot", "contribution_norm", "contribution_state", "sign", "step"),
+              tuple((e.source, e.target, e.tensor, e.slot, *_magnitude(e.contribution), e.sign, e.step)
+                    for e in graph.edges)),
+    ]
+
+
+def _node(node: Node) -> tuple[Cell, ...]:
+    return (node.kind.value, node.label, node.shape, node.op, node.tensor, node.step, number(node.value_norm),
+            *_magnitude(node.gradient), node.arrivals)
+
+
+def _health(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
+    shown = health(recording)
+    rows = tuple(
+        (int(iteration), name, shape, number(shown.l2[r, c]), state_word(int(shown.state[r, c])), number(shown.median[c]))
+        for r, (name, shape) in enumerate(zip(shown.names, shown.shapes, strict=True))
+        for c, iteration in enumerate(shown.iterations)
+    )
+    return [Table("health", ("iteration", "variable", "shape", "gradient_norm", "state", "median_norm"), rows)]
+
+
+def _plots(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
+    lines = [("gradient", line) for line in gradient_lines(recording)]
+    loss = loss_series(recording)
+    rows = tuple(
+        (kind, line.name, int(x), number(y), state_word(int(state)))
+        for kind, line in [*lines, *([("loss", loss)] if loss is not None else [])]
+        for x, y, state in zip(line.x, line.y, line.state, strict=True)
+    )
+    return [Table("plots", ("kind", "name", "iteration", "value", "state"), rows)]
+
+
+def _ops(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
+    rows = op_rows(recording, None)
+    columns = ("op", "iteration", "number", "step", "name", "output", "shape", "file", "line", "value_norm",
+               "value_state", "gradient_norm", "gradient_state", "microseconds")
+    return [Table("ops", columns, tuple(
+        (int(rows.op[i]), int(rows.iteration[i]), int(rows.number[i]), int(rows.step[i]) or None,
+         rows.names[rows.name[i]], rows.outputs[rows.output[i]], rows.shapes[rows.shape[i]], rows.files[rows.file[i]],
+         int(rows.line[i]) or None, number(rows.value[i]), state_word(int(rows.value_code[i])), number(rows.grad[i]),
+         state_word(int(rows.code[i])), float(rows.duration[i]) / 1e3)
+        for i in range(len(rows))
+    ))]
+
+
+def _step(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
+    columns = ("step", "op", "name", "line", "role", "tensor", "shape", "norm", "state", "sign", "share", "values")
+    if focus.pass_ is None or focus.step is None:
+        return [Table("step", columns, ())]
+    card = step_card(recording, focus.pass_, focus.step)
+    head = (card.step + 1, card.op, card.op_name, card.line)
+    rows: list[tuple[Cell, ...]] = []
+    for role, quantities in (("output", card.outputs), ("operand", card.operands), ("cotangent", card.cotangents)):
+        rows += [(*head, role, q.name, "x".join(map(str, q.shape)), *_magnitude(q.size), None, None, _values(q.value))
+                 for q in quantities]
+    rows += [(*head, "contribution", c.target.name, "x".join(map(str, c.target.shape)), *_magnitude(c.target.size),
+              c.sign, number(c.share), _values(c.target.value)) for c in card.contributions]
+    rows += [(*head, f"accumulated {a.arrived} of {a.total}", a.name, "x".join(map(str, a.running.shape)),
+              *_magnitude(a.running.size), None, None, _values(a.running.value)) for a in card.accumulations]
+    return [Table("step", columns, tuple(rows))]
+
+
+def _values(array: Iterable[object] | None) -> str | None:
+    """Elements in C order, space-separated; long tensors are left to the recording itself."""
+    if array is None:
+        return None
+    flat = getattr(array, "ravel", lambda: array)()
+    return " ".join(repr(float(x)) for x in flat) if len(flat) <= 4096 else None
+
+
+def _report(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = []
+
+    def add(finding: Finding, cause: str | None) -> None:
+        rows.append((finding.id, finding.severity, finding.title, finding.message, finding.fix, finding.file,
+                     finding.line, finding.op, finding.iteration, " ".join(finding.affected), cause))
+        for consequence in finding.consequences:
+            add(consequence, finding.id)
+
+    for finding in findings:
+        add(finding, None)
+    return [Table("findings", ("id", "severity", "title", "message", "fix", "file", "line", "op", "iteration",
+                               "affected", "because_of"), tuple(rows))]
+
+
+VIEWS: dict[str, Callable[[Recording, Focus, Sequence[Finding]], list[Table]]] = {
+    "graph": _graph,
+    "health": _health,
+    "plots": _plots,
+    "step": _step,
+    "ops": _ops,
+    "report": _report,
+}
