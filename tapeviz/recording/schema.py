@@ -18,6 +18,14 @@ SUFFIX = ".tapeviz"
 CHUNK_RECORDS = 4096          # at most so many records in one chunk
 BLOB_BYTES = 1 << 20          # values are gathered into blobs of about this size
 NONE = 0xFFFF_FFFF            # "no such id", in every u4 id field
+FINAL = ("finished", "failed", "stopped", "killed")   # how a run can have ended; before that its status is "running"
+
+# The element types a value can have; a record holds the position in this list, which only ever grows at its end.
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+)
+OTHER_DTYPE = 0xFFFF          # any other element type (longdouble, text, objects): its values are not kept
 
 
 class Phase(IntEnum):
@@ -165,6 +173,7 @@ RECORDS: dict[str, np.dtype[np.void]] = {
     "value": _record(
         ("tensor", "<u4"), ("op", "<u4"), ("pass", "<u4"), ("what", "u1"), ("slot", "u1"), ("flags", "u1"),
         ("reserved", "u1"), ("dtype", "<u2"), ("shape", "<u4"), ("blob", "<u4"), ("offset", "<u8"), ("nbytes", "<u8"),
+        ("crc", "<u4"),
     ),
 }
 
@@ -174,7 +183,7 @@ KIND_CODE = {name: code for code, name in enumerate(RECORDS)}
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind INTEGER, n INTEGER, data BLOB);
+CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind INTEGER, n INTEGER, crc INTEGER, data BLOB);
 CREATE TABLE blob (id INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE name (id INTEGER PRIMARY KEY, s TEXT);
 CREATE TABLE source (id INTEGER PRIMARY KEY, path TEXT, sha256 TEXT, text TEXT);
@@ -183,6 +192,6 @@ CREATE TABLE loc (id INTEGER PRIMARY KEY, source INTEGER, line INTEGER, end_line
 CREATE TABLE scope (id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name TEXT, loc INTEGER);
 CREATE TABLE variable (id INTEGER PRIMARY KEY, name TEXT, shape TEXT, dtype TEXT, trainable INTEGER, loc INTEGER);
 CREATE TABLE kind (id INTEGER PRIMARY KEY, name TEXT, formula TEXT, arguments TEXT, vjps TEXT, flags INTEGER);
-CREATE TABLE op_extra (op INTEGER, key TEXT, value TEXT);
+CREATE TABLE op_extra (id INTEGER PRIMARY KEY, op INTEGER, key TEXT, value TEXT);
 CREATE TABLE event (id INTEGER PRIMARY KEY, t INTEGER, kind TEXT, op INTEGER, pass INTEGER, data TEXT);
 """
