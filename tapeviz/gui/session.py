@@ -111,6 +111,18 @@ class Session(QObject):
         self._timer.start()
         return True
 
+    def open_script(self, script: Path) -> None:
+        """Show a script without running it; what was open is closed."""
+        self._drop_worker()
+        self._set_problem(None)
+        self.script, self.config = script, None
+        self._set_recording(None)
+
+    def stop(self) -> None:
+        """End the script; what it recorded stays open."""
+        if self.worker is not None and self.active:
+            self.worker.stop()
+
     def close(self) -> None:
         """Stop the worker and let go of the file; the session can be used again afterwards."""
         self._timer.stop()
