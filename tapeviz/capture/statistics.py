@@ -7,6 +7,7 @@ large ones are reduced in blocks that fit into the cache.  Sums are taken in flo
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -87,17 +88,40 @@ def _blocks(members: list[tuple[int, Array]]) -> Iterator[list[tuple[int, Array]
         yield part
 
 
+class _Scratch(threading.local):
+    """Memory of a thread for one block: fresh memory would cost more in page faults than the arithmetic."""
+
+    def __init__(self) -> None:
+        self.float32 = np.empty(BLOCK, np.float32)
+        self.float64 = np.empty(BLOCK, np.float64)
+        self.wide = np.empty(BLOCK, np.float64)
+        self.magnitude = {np.dtype(np.float32): np.empty(BLOCK, np.float32), np.dtype(np.float64): self.wide}
+        self.mask = np.empty(BLOCK, np.bool_)
+
+
+_SCRATCH = _Scratch()
+
+
 def _together(out: Records, rows: list[int], arrays: list[Array], tiny: float) -> None:
     """Reduce several small arrays of one dtype and write their rows."""
     sizes = np.array([a.size for a in arrays])
-    flat = np.concatenate(arrays, axis=None)   # flattens each of them, whatever its shape
     starts = np.cumsum(sizes) - sizes
+    total_size = int(sizes.sum())
+    single = arrays[0].dtype == np.float32
+    flat = (_SCRATCH.float32 if single else _SCRATCH.float64)[:total_size]
+    np.concatenate(arrays, axis=None, out=flat)   # flattens each of them, whatever its shape
     with np.errstate(all="ignore"):
         least, most = np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts)
-        wide = flat.astype(np.float64)
-        total = np.add.reduceat(wide, starts)
-        squares = np.add.reduceat(np.multiply(wide, wide, out=wide), starts)
         zeros, under = _near_zero(flat, starts, tiny)
+        wide = _SCRATCH.wide[:total_size]
+        if single:
+            np.copyto(wide, flat)
+            total = np.add.reduceat(wide, starts)
+            np.multiply(wide, wide, out=wide)
+        else:
+            total = np.add.reduceat(flat, starts)
+            np.multiply(flat, flat, out=wide)
+        squares = np.add.reduceat(wide, starts)
         mean, l2 = total / sizes, np.sqrt(squares)
         peak = np.maximum(np.abs(least), np.abs(most))
         exact = np.isfinite(total) & (((squares > _SAFE_SQUARES[0]) & (squares < _SAFE_SQUARES[1])) | (peak == 0))
@@ -105,20 +129,26 @@ def _together(out: Records, rows: list[int], arrays: list[Array], tiny: float) -
     for field, column in (("l2", l2), ("min", least), ("max", most), ("mean", mean), ("max_abs", peak),
                           ("zero", zeros), ("subnormal", under)):
         out[field][at] = column
-    for k in np.flatnonzero(~exact):
-        _carefully(out, rows[k], arrays[k], tiny)
+    if not exact.all():
+        for k in np.flatnonzero(~exact):
+            _carefully(out, rows[k], arrays[k], tiny)
 
 
 def _near_zero(flat: Array, starts: Array, tiny: float) -> tuple[Array, Array]:
     """How many elements of each segment are exactly zero, and how many are subnormal."""
+    mask = _SCRATCH.mask[:flat.size]
+    if tiny:
+        magnitude = np.abs(flat, out=_SCRATCH.magnitude[flat.dtype][:flat.size])
+        np.less(magnitude, tiny, out=mask)
+    else:
+        np.equal(flat, 0, out=mask)
     none = np.zeros(len(starts), np.int64)
-    small = np.abs(flat) < tiny if tiny else flat == 0
-    if not small.any():
+    if not mask.any():
         return none, none
-    near = np.add.reduceat(small, starts, dtype=np.int64)
+    near = np.add.reduceat(mask, starts, dtype=np.int64)
     if not tiny:
         return near, none
-    zeros = np.add.reduceat(flat == 0, starts, dtype=np.int64)
+    zeros = np.add.reduceat(np.equal(flat, 0, out=mask), starts, dtype=np.int64)
     return zeros, near - zeros
 
 
