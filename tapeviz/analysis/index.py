@@ -1,0 +1,186 @@
+"""What views look up again and again, gathered from the records once per revision of the recording."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tapeviz.analysis.magnitude import OK, median_norm, special_codes
+from tapeviz.recording.reader import Recording
+from tapeviz.recording.schema import NONE, Phase, State, What
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_KEPT = 64      # results per function and recording; older ones are computed again when asked for
+
+_memory: WeakKeyDictionary[Recording, dict[str, tuple[int, dict[Any, Any]]]] = WeakKeyDictionary()
+
+
+def remembered(function: Callable[Concatenate[Recording, _P], _R]) -> Callable[Concatenate[Recording, _P], _R]:
+    """Keep the results of a function of a recording until the recording has grown."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    def look_up(recording: Recording, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        functions = _memory.setdefault(recording, {})
+        revision, results = functions.get(name, (-1, {}))
+        if revision != recording.revision:
+            results = {}
+            functions[name] = (recording.revision, results)
+        key = (args, tuple(sorted(kwargs.items())))
+        if key not in results:
+            if len(results) >= _KEPT:
+                del results[next(iter(results))]
+            results[key] = function(recording, *args, **kwargs)
+        found: _R = results[key]
+        return found
+
+    update_wrapper(look_up, function)
+    return look_up
+
+
+@dataclass(frozen=True, slots=True)
+class PassIndex:
+    """Everything the recording knows of one backward pass.
+
+    rows: its step records, by step; step_of: the step that undoes an op
+    cotangent: statistics by tensor; contribution: by (op, slot)
+    received: for every tensor the (op, slot) whose steps added to its gradient, in order of arrival
+    delivered: statistics of what the call returned, by tensor; results: its result records
+    """
+
+    pass_: int
+    iteration: int
+    rows: np.ndarray
+    step_of: dict[int, int]
+    cotangent: dict[int, Any]
+    contribution: dict[tuple[int, int], Any]
+    received: dict[int, list[tuple[int, int]]]
+    delivered: dict[int, Any]
+    results: np.ndarray
+
+
+@remembered
+def pass_index(recording: Recording, pass_: int) -> PassIndex:
+    """The index of one pass."""
+    rows = recording.steps_of(pass_)
+    rows = rows[np.argsort(rows["step"], kind="stable")]
+    step_of = dict(zip(rows["op"].tolist(), rows["step"].tolist(), strict=True))
+    cotangents = recording.stats_of(What.COTANGENT, pass_=pass_)
+    given = recording.stats_of(What.GRADIENT, pass_=pass_)
+    flows = recording.stats_of(What.CONTRIBUTION, pass_=pass_)
+    ops, slots, tensors = flows["op"].tolist(), flows["slot"].tolist(), flows["tensor"].tolist()
+    contribution = {(op, slot): row for op, slot, row in zip(ops, slots, flows, strict=True)}
+    received: dict[int, list[tuple[int, int]]] = {}
+    if len(flows):
+        last = len(step_of)
+        order = sorted(range(len(ops)), key=lambda i: (step_of.get(ops[i], last), slots[i]))
+        for i in order:
+            if int(flows["state"][i]) != State.NONE and (ops[i], slots[i]) not in received.get(tensors[i], ()):
+                received.setdefault(tensors[i], []).append((ops[i], slots[i]))
+    else:
+        _from_inputs(recording, rows, received, step_of)
+    return PassIndex(
+        pass_, recording.iteration_of_pass(pass_), rows, step_of,
+        dict(zip(cotangents["tensor"].tolist(), cotangents, strict=True)), contribution, received,
+        dict(zip(given["tensor"].tolist(), given, strict=True)),
+        recording.results_of(pass_))
+
+
+def _from_inputs(recording: Recording, rows: np.ndarray, received: dict[int, list[tuple[int, int]]],
+                 step_of: dict[int, int]) -> None:
+    """Where no contribution was recorded: gradients went to inputs that the pass goes on with, or to variables."""
+    tensors = recording.tensors
+    for op in rows["op"].tolist():
+        for slot, tensor in enumerate(recording.op_inputs(op)):
+            if tensor != NONE and (int(tensors["op"][tensor]) in step_of or tensors["variable"][tensor] != NONE):
+                received.setdefault(tensor, []).append((op, slot))
+
+
+def main_pass(recording: Recording, iteration: int) -> int | None:
+    """The pass that views show for an iteration: the last one that no other pass started; None without any."""
+    passes = recording.passes_of(iteration)
+    outer = [p for p in passes if int(recording.passes["parent"][p]) == NONE]
+    return outer[-1] if outer else passes[-1] if passes else None
+
+
+def iteration_count(recording: Recording) -> int:
+    """How many iterations there are so far; a script without a training loop is one iteration."""
+    return len(recording.iterations) or int(len(recording.ops) > 0)
+
+
+def iteration_in_range(recording: Recording, iteration: int) -> int:
+    """The nearest iteration that exists (0 in an empty recording)."""
+    return max(0, min(int(iteration), iteration_count(recording) - 1))
+
+
+def is_over(recording: Recording, iteration: int) -> bool:
+    """Whether nothing will be added to an iteration any more."""
+    return recording.finished or iteration < iteration_count(recording) - 1
+
+
+def shown_ops(recording: Recording, iteration: int, *, backward: bool = False) -> list[int]:
+    """Operations of the iteration's forward part (and, if asked for, those made by backward rules).
+
+    An iteration in which no tape was open shows what ran at all.
+    """
+    span = recording.ops_of(iteration)
+    phase = recording.ops["phase"][span.start:span.stop]
+    wanted = phase == Phase.FORWARD
+    if backward:
+        wanted |= phase == Phase.BACKWARD
+    if not wanted.any():
+        wanted = phase == Phase.OUTSIDE
+    shown = np.flatnonzero(wanted) + span.start
+    # while the run goes on an op may be there before its tensors: it is shown when it is whole
+    ops = recording.ops[shown]
+    whole = (ops["nout"] == 0) | (ops["output"].astype(np.int64) + ops["nout"] <= len(recording.tensors))
+    return [int(op) for op in shown[whole]]
+
+
+@remembered
+def variable_gradients(recording: Recording, iteration: int) -> dict[int, Any]:
+    """For every variable that is a source in this iteration the record of its gradient (state says if there is none).
+
+    With several passes in one iteration: the last pass that delivered a gradient to the variable.
+    """
+    found: dict[int, Any] = {}
+    for pass_ in recording.passes_of(iteration):
+        index = pass_index(recording, pass_)
+        for row in index.results:
+            variable, stat = int(row["variable"]), index.delivered.get(int(row["tensor"]))
+            if variable == NONE:
+                continue
+            if int(row["state"]) == State.NONE:
+                found.setdefault(variable, row)
+            elif stat is not None:
+                found[variable] = stat
+    return found
+
+
+@remembered
+def reference_of(recording: Recording, iteration: int) -> float:
+    """What gradient magnitudes of an iteration are relative to: the median norm over its variables.
+
+    Without variables (gradients of plain tensors) the median over the cotangents of the main pass; NaN when nothing
+    was differentiated.
+    """
+    stats = [s for s in variable_gradients(recording, iteration).values() if "l2" in (s.dtype.names or ())]
+    norm = _median(stats)
+    if not math.isnan(norm):
+        return norm
+    pass_ = main_pass(recording, iteration)
+    return math.nan if pass_ is None else _median(list(pass_index(recording, pass_).cotangent.values()))
+
+
+def _median(stats: list[Any]) -> float:
+    if not stats:
+        return math.nan
+    rows = np.array(stats, dtype=stats[0].dtype)
+    codes = special_codes(rows)
+    return median_norm(rows["l2"], codes) if (codes == OK).any() else math.nan
