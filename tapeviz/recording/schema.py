@@ -65,7 +65,7 @@ class What(IntEnum):
     VALUE = 0          # the tensor itself
     COTANGENT = 1      # d target / d tensor, complete, as it entered the node that made the tensor
     CONTRIBUTION = 2   # what one backward step (`op`, `slot`) added to the cotangent of `tensor`
-    GRADIENT = 3       # what gradient() returned for this source
+    GRADIENT = 3       # what gradient() returned for this source (`tensor` is the source, not the returned tensor)
     UPDATE = 4         # new minus old value of a variable, at an assignment (tensor = the new version)
 
 
@@ -120,6 +120,7 @@ def _record(*fields: tuple[str, str] | tuple[str, str, int]) -> np.dtype[np.void
 # One dtype per kind of record.  `t` and `dur` are nanoseconds since the start of the run.
 RECORDS: dict[str, np.dtype[np.void]] = {
     # An executed operation.  Its outputs are the tensors output .. output + nout - 1.
+    # shape, name, attrs (JSON) and so on are ids in table name; a shape reads "2x3", a scalar's is empty.
     # More than four inputs: the whole list is in table op_extra, key "inputs".
     "op": _record(
         ("id", "<u4"), ("kind", "<u2"), ("phase", "u1"), ("flags", "u1"), ("scope", "<u4"), ("loc", "<u4"),
@@ -137,18 +138,20 @@ RECORDS: dict[str, np.dtype[np.void]] = {
         ("subnormal", "<u4"), ("l2", "<f8"), ("min", "<f8"), ("max", "<f8"), ("mean", "<f8"), ("max_abs", "<f8"),
         ("low", "<f4"), ("saturated", "<f4"), ("cosine", "<f4"), ("reserved", "<u4"),
     ),
-    # One node undone by a backward pass; step counts from 0 within the pass.
+    # One node (an operation on the tape) undone by a backward pass; step counts from 0 within the pass.
     "step": _record(
         ("pass", "<u4"), ("step", "<u4"), ("op", "<u4"), ("t", "<u8"), ("dur", "<u4"), ("arrived", "<u2"),
         ("ncontributions", "<u2"),
     ),
-    # A gradient call.  at_op: how many operations had run when it began; tape_op: the same when its tape was opened.
+    # A gradient call; written when it begins and again (same id) when it ends.  at_op: how many operations had run
+    # when it began; tape_op: the same when its tape was opened.
     "pass": _record(
         ("id", "<u4"), ("tape", "<u4"), ("parent", "<u4"), ("status", "u1"), ("kind", "u1"), ("persistent", "u1"),
         ("order", "u1"), ("target", "<u4"), ("ntargets", "<u2"), ("nsources", "<u2"), ("tape_op", "<u4"),
         ("at_op", "<u4"), ("loc", "<u4"), ("steps", "<u4"), ("t0", "<u8"), ("t1", "<u8"),
     ),
-    # What a gradient call returned for its source number `source`.
+    # What a gradient call returned for its source number `source`; tensor: the source itself (a variable at the
+    # version that was read, NONE if it never was), variable: its variable or NONE.
     "result": _record(
         ("pass", "<u4"), ("source", "<u2"), ("state", "u1"), ("reserved", "u1"), ("tensor", "<u4"),
         ("variable", "<u4"), ("name", "<u4"),
@@ -166,6 +169,7 @@ RECORDS: dict[str, np.dtype[np.void]] = {
         ("tape", "<u4"), ("tensor", "<u4"), ("variable", "<u4"), ("at_op", "<u4"), ("loc", "<u4"), ("explicit", "u1"),
         ("reserved", "u1"),
     ),
+    # An iteration, written when it begins; it starts with operation first_op and gradient call first_pass.
     "iteration": _record(
         ("id", "<u4"), ("first_op", "<u4"), ("first_pass", "<u4"), ("t", "<u8"), ("by", "u1"), ("reserved", "u1"),
     ),
