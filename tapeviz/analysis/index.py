@@ -26,7 +26,7 @@ def remembered(function: Callable[Concatenate[Recording, _P], _R]) -> Callable[C
     """Keep the results of a function of a recording until the recording has grown."""
     name = f"{function.__module__}.{function.__qualname__}"
 
-    def look_up(recording: Recording, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def look_up(recording: Recording, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         functions = _memory.setdefault(recording, {})
         revision, results = functions.get(name, (-1, {}))
         if revision != recording.revision:

@@ -1,0 +1,65 @@
+"""Thinning out for the screen, without ever hiding an extreme or a special value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tapeviz.analysis.magnitude import OK, Special, severity
+
+# Which special value stands for a bucket that holds several: NaN and Inf before lost numbers before nothing known.
+_RANK = np.full(8, -1, dtype=np.int16)
+_RANK[OK] = 0
+for _special in Special:
+    _RANK[_special.value] = 1000 + severity(_special)
+_BY_RANK = {int(rank): code for code, rank in enumerate(_RANK)}
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A series thinned out to buckets, extremes kept.
+
+    x: first position of each bucket; low, high: smallest and largest ordinary number in it, NaN when there is none
+    state: worst special code in the bucket, OK when there is none
+    """
+
+    x: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    state: np.ndarray
+
+
+def bucket_starts(n: int, buckets: int) -> np.ndarray:
+    """Where each of at most `buckets` nearly equal buckets over n points begins."""
+    count = max(1, min(n, buckets))
+    return np.arange(count, dtype=np.int64) * n // count
+
+
+def thin(x: np.ndarray, y: np.ndarray, state: np.ndarray, buckets: int) -> Envelope:
+    """At most `buckets` buckets; every minimum, maximum and special value of the series is in one of them."""
+    n = len(y)
+    if not n:
+        return Envelope(x[:0], np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
+    starts = bucket_starts(n, buckets)
+    ordinary = np.where(np.isfinite(y), y, np.nan)
+    ranks = np.maximum.reduceat(_RANK[state], starts)
+    # a bucket's state is OK only where nothing in it is special
+    codes = np.array([_BY_RANK[int(rank)] for rank in ranks], dtype=np.uint8)
+    return Envelope(x[starts], np.fmin.reduceat(ordinary, starts), np.fmax.reduceat(ordinary, starts), codes)
+
+
+def thin_map(bins: np.ndarray, state: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """A map of bins and states with at most `columns` columns: in each the worst cell of those it stands for."""
+    rows, n = bins.shape
+    if n <= columns or not n:
+        return bins, state
+    starts = bucket_starts(n, columns)
+    # one number that orders cells by how bad they are, and from which bin and state can be taken again
+    wide = bins.astype(np.int32)
+    badness = np.where(state == OK, 2 * np.abs(wide) + (wide < 0), _RANK[state].astype(np.int32)) * 256
+    coded = badness + np.where(state == OK, wide + 4, state.astype(np.int32) + 16)
+    worst = np.maximum.reduceat(coded, starts, axis=1) & 255
+    special = worst >= 16
+    return (np.where(special, 0, worst - 4).astype(np.int8).reshape(rows, -1),
+            np.where(special, worst - 16, OK).astype(np.uint8).reshape(rows, -1))
