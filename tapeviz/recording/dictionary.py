@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from threading import RLock
+from typing import SupportsInt, cast
 
 Row = tuple[object, ...]
 
@@ -13,7 +14,7 @@ class Dictionary:
 
     def __init__(self, lock: RLock) -> None:
         self._ids: dict[Hashable, int] = {}
-        self._lock = lock
+        self.lock = lock
         self.pending: list[Row] = []
 
     def find(self, key: Hashable) -> int | None:
@@ -22,14 +23,16 @@ class Dictionary:
 
     def add(self, key: Hashable, *columns: object) -> int:
         """The number of the row with this key, made now if it is new."""
-        with self._lock:
+        with self.lock:
             found = self._ids.get(key)
             if found is None:
                 found = self._ids[key] = len(self._ids)
-                self.pending.append((found, *columns))
+                self.pending.append((found, *map(plain, columns)))
             return found
 
-    def take(self) -> list[Row]:
-        """The rows that have not been written yet; the caller holds the lock."""
-        rows, self.pending = self.pending, []
-        return rows
+
+def plain(column: object) -> str | int:
+    """A column as SQLite takes it: NumPy's numbers as ints, None (an unknown line) as -1, any text as valid UTF-8."""
+    if isinstance(column, str):   # lone surrogates come from undecodable file names and output
+        return column.encode("utf-8", "backslashreplace").decode("utf-8")
+    return -1 if column is None else int(cast(SupportsInt, column))

@@ -37,15 +37,19 @@ class Growing:
         if last >= self._seen + _SLACK:
             raise RecordingError(f"it is damaged: {self._kind} number {last:,} among {self._seen:,} records")
         self._reserve(last + 1)
-        if count <= last:
-            self._blank(count, last + 1)
         if ids[0] == count and len(ids) == last + 1 - count and bool((np.diff(ids) == 1).all()):
             self._store[count : last + 1] = records   # the usual case, 5 times as fast
         else:
+            if count <= last:
+                self._blank(count, last + 1)
             _, first_of_reversed = np.unique(ids[::-1], return_index=True)
             latest = len(ids) - 1 - first_of_reversed    # of equal ids the last one counts
             self._store[ids[latest]] = records[latest]
         self.records = _read_only(self._store[: max(count, last + 1)])
+
+    def expect(self, count: int) -> None:
+        """Make room for so many more records at once; saves the copies of doubling when a long file is opened."""
+        self._reserve(len(self.records) + count)
 
     def _reserve(self, count: int) -> None:
         if count > len(self._store):

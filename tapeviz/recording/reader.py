@@ -60,6 +60,7 @@ class Recording:
         try:
             self._layouts = list(layouts_from_json(self.meta.get("records")).items())
             self._name_arrays()
+            self._expect()
             self.poll()
         except RecordingError as error:
             self.close()
@@ -97,6 +98,19 @@ class Recording:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _expect(self) -> None:
+        """Reserve the room that opening will need, as far as the file can possibly hold so much."""
+        size = self.path.stat().st_size
+        try:
+            counts = self._connection.execute("SELECT kind, sum(n) FROM chunk GROUP BY kind LIMIT 1000").fetchall()
+        except sqlite3.Error as error:
+            raise RecordingError(in_words(error)) from None
+        for code, count in counts:
+            if isinstance(code, int) and isinstance(count, int) and 0 <= code < len(self._layouts):
+                kind, layout = self._layouts[code]
+                if kind in self._arrays and count > 0:
+                    self._arrays[kind].expect(min(count, size // layout.itemsize))
 
     def _read(self) -> bool:
         # Records before the small tables: the later query sees at least every name that the records refer to.

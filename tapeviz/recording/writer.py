@@ -14,6 +14,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,8 +23,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeviz.recording.database import checkpoint, companions, connect, create, in_words
+from tapeviz.recording.database import checkpoint, connect, create
 from tapeviz.recording.dictionary import Dictionary
+from tapeviz.recording.outbox import Outbox
 from tapeviz.recording.packing import Record, convert, layouts_to_json, pack
 from tapeviz.recording.process import myself
 from tapeviz.recording.rows import RecordingError
@@ -32,7 +34,6 @@ from tapeviz.recording.schema import (
     CHUNK_RECORDS,
     DTYPES,
     FORMAT,
-    KIND_CODE,
     NONE,
     OTHER_DTYPE,
     RECORDS,
@@ -48,11 +49,6 @@ PENDING_BYTES = 4 << 20        # so much is written at once, whatever the clock 
 MAX_VALUE_BYTES = 900_000_000  # SQLite takes blobs of up to 1e9 bytes
 
 _DTYPE_CODES = {np.dtype(name): code for code, name in enumerate(DTYPES)}
-_INSERT = {   # every row brings its id, so that a transaction can be repeated
-    "name": 2, "source": 4, "loc": 7, "scope": 5, "variable": 6, "kind": 6, "op_extra": 4, "event": 6, "meta": 2,
-    "chunk": 5, "blob": 2,
-}
-_SQL = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * n)})" for table, n in _INSERT.items()}
 _DICTIONARIES = ("name", "source", "loc", "scope", "variable", "kind")
 
 
@@ -69,19 +65,18 @@ def shape_text(shape: Sequence[int]) -> str:
 class Writer:
     """Writes one recording; every method may be called from any thread.
 
-    `failed` is None, or the sentence that says why writing has stopped; the script can go on, what was written stays.
+    When the disk fills up nothing is raised: `failed` says it, what was written stays, and the script can go on.
     """
 
     def __init__(self, path: str | os.PathLike[str], meta: Mapping[str, object] | None = None) -> None:
         """Makes the file. Raises RecordingError if that cannot be done."""
         self.path = Path(path).absolute()
-        self.failed: str | None = None
         self.closed = False
         self.start_ns = time.perf_counter_ns()
         own = {"format": FORMAT, "version": VERSION, "records": layouts_to_json(), "status": "running",
                "process": myself(), "started": time.time(), "heartbeat": time.time(), "numpy": np.__version__}
         self._connection = create(self.path, {k: json.dumps(v) for k, v in {**(meta or {}), **own}.items()})
-        self._pid = os.getpid()
+        self._outbox = Outbox(self.path, self._connection)
         self._lock = threading.RLock()
         self._writing = False
         self._buffers: dict[str, list[Record]] = {kind: [] for kind in RECORDS}
@@ -89,18 +84,20 @@ class Writer:
         self._until_look = LOOK_EVERY
         self._last_flush = self.start_ns
         self._tables = {name: Dictionary(self._lock) for name in _DICTIONARIES}
-        self._outbox: list[tuple[str, tuple[object, ...]]] = []
-        self._outbox_bytes = 0
-        self._chunks = 0
         self._blobs = 0
         self._blob = bytearray()
         self._events = 0
         self._extras = 0
-        self._dirty = False
         self._stop = threading.Event()
         self._helper = threading.Thread(target=self._help, name="tapeviz-recording", daemon=True)
         self._helper.start()
         atexit.register(self._at_exit)
+        _writers.add(self)
+
+    @property
+    def failed(self) -> str | None:
+        """Why nothing is written any more, as a sentence for the user; None while all is well."""
+        return self._outbox.failed
 
     def now(self) -> int:
         """Nanoseconds since the start of the run."""
@@ -124,7 +121,7 @@ class Writer:
     def source_id(self, path: str, text: str) -> int:
         """The number of a source file with this content."""
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        return self._tables["source"].add((path, digest), path, digest, _clean(text))
+        return self._tables["source"].add((path, digest), path, digest, text)
 
     def loc_id(self, source: int, line: int, end_line: int, col: int, end_col: int, function: str) -> int:
         """The number of a stretch of source; lines count from 1, columns from 0, -1 where unknown."""
@@ -134,12 +131,12 @@ class Writer:
 
     def scope_id(self, parent: int, kind: str, name: str, loc: int = NONE) -> int:
         """The number of a scope inside another (NONE: outermost)."""
-        return self._tables["scope"].add((parent, kind, name), parent, kind, _clean(name), loc)
+        return self._tables["scope"].add((parent, kind, name), parent, kind, name, loc)
 
     def variable(self, name: str, shape: Sequence[int], dtype: object, trainable: bool, loc: int = NONE) -> int:
         """The number of a new variable; two may have the same name."""
         text = json.dumps(list(shape))
-        return self._tables["variable"].add(object(), _clean(name), text, str(dtype), int(trainable), loc)
+        return self._tables["variable"].add(object(), name, text, str(dtype), int(trainable), loc)
 
     def kind(self, name: str, formula: str = "", arguments: Sequence[str] = (), vjps: Sequence[str] = (),
              flags: int = 0) -> int:
@@ -162,8 +159,11 @@ class Writer:
 
     def tick(self) -> None:
         """Write what has gathered if a frame's time has passed."""
-        if time.perf_counter_ns() - self._last_flush >= FLUSH_NS:
-            self._flush_unless_busy()
+        if time.perf_counter_ns() - self._last_flush >= FLUSH_NS and self._lock.acquire(blocking=False):
+            try:
+                self.flush()
+            finally:
+                self._lock.release()
 
     def append_array(self, kind: str, records: NDArray[np.void]) -> None:
         """Add many records: a structured array of schema.RECORDS[kind], or one with fields of the same names."""
@@ -172,7 +172,7 @@ class Writer:
             self._collect_buffer(kind)
             for start in range(0, len(packed), CHUNK_RECORDS):
                 part = packed[start : start + CHUNK_RECORDS]
-                self._add_chunk(kind, len(part), part.tobytes())
+                self._outbox.add_chunk(kind, len(part), part.tobytes())
                 self._flush_if_much()
 
     def op(self, *record: object) -> None:
@@ -215,7 +215,7 @@ class Writer:
         """Note something that happened: output, a warning, an exception, a pause."""
         with self._lock:
             text = json.dumps(data, default=repr)
-            self._send("event", (self._events, self.now(), kind, op, pass_, text), len(text))
+            self._outbox.add("event", (self._events, self.now(), kind, int(op), int(pass_), text), len(text))
             self._events += 1
             self._flush_if_much()
 
@@ -223,35 +223,35 @@ class Writer:
         """Note something rare of an operation: "inputs" if there are more than four, "error" if it raised."""
         with self._lock:
             text = json.dumps(value, default=repr)
-            self._send("op_extra", (self._extras, op, key, text), len(text))
+            self._outbox.add("op_extra", (self._extras, int(op), key, text), len(text))
             self._extras += 1
 
     def set_meta(self, key: str, value: object) -> None:
         """Say something of the run as a whole."""
         with self._lock:
-            self._send("meta", (key, json.dumps(value, default=repr)), 64)
+            self._outbox.add("meta", (key, json.dumps(value, default=repr)))
 
     # --- writing ----------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
         """Make everything that was added visible to readers."""
-        if os.getpid() != self._pid:   # a forked child: the file belongs to its parent
-            self._drop()
-            return
         with self._lock:
-            if self._writing or self.closed:   # a signal handler that came in the middle of a transaction
+            if self._writing:   # a signal handler that came in the middle of a transaction
+                return
+            if self.closed or self.failed is not None:
+                self._drop()
                 return
             self._writing = True
             try:
                 self._collect()
-                self._write()
+                self._outbox.write()
             finally:
                 self._writing = False
                 self._last_flush = time.perf_counter_ns()
 
     def close(self, status: str = "finished") -> None:
         """Write what is left, say how the run ended (schema.FINAL), and make the recording one single file."""
-        if self.closed or os.getpid() != self._pid:
+        if self.closed:
             return
         self._stop.set()
         if threading.current_thread() is not self._helper:
@@ -270,6 +270,15 @@ class Writer:
             with suppress(sqlite3.Error):   # an unfinished transaction on a full disk: undone when the file is opened
                 self._connection.close()
 
+    def abandon(self) -> None:
+        """In a forked child: forget the file, which belongs to the parent, and take no further part in it."""
+        self.closed = True
+        self._lock = threading.RLock()   # the old one may be held by a thread that does not exist here
+        for table in self._tables.values():
+            table.lock = self._lock
+        atexit.unregister(self._at_exit)
+        self._drop()
+
     def __enter__(self) -> Writer:
         return self
 
@@ -278,27 +287,17 @@ class Writer:
 
     def _look(self) -> None:
         self._until_look = LOOK_EVERY
-        if time.perf_counter_ns() - self._last_flush >= FLUSH_NS:
-            self._flush_unless_busy()
-
-    def _flush_unless_busy(self) -> None:
-        if os.getpid() != self._pid:   # before the lock: a fork may have copied it locked
-            self._drop()
-        elif self._lock.acquire(blocking=False):
-            try:
-                self.flush()
-            finally:
-                self._lock.release()
+        self.tick()
 
     def _flush_if_much(self) -> None:
-        if self._outbox_bytes > PENDING_BYTES:
+        if self._outbox.size > PENDING_BYTES:
             self.flush()
 
     def _drop(self) -> None:
         for buffer in self._buffers.values():
             buffer.clear()
-        self._outbox.clear()
-        self._outbox_bytes = 0
+        self._blob.clear()
+        self._outbox.drop()
 
     def _collect(self) -> None:
         # Records first, then blobs and names: what a record refers to is then always written with it or before it.
@@ -306,55 +305,27 @@ class Writer:
             self._collect_buffer(kind)
         self._collect_blob()
         for table, dictionary in self._tables.items():
-            for row in dictionary.take():
-                self._send(table, row, 64)
+            rows = list(dictionary.pending)
+            for row in rows:
+                self._outbox.add(table, row)
+            del dictionary.pending[: len(rows)]   # last: Ctrl+C in between must not lose a name
 
     def _collect_buffer(self, kind: str) -> None:
         buffer = self._buffers[kind]
         while buffer:
             batch = buffer[:CHUNK_RECORDS]
             try:
-                self._add_chunk(kind, len(batch), pack(kind, batch))
-            finally:
-                del buffer[: len(batch)]   # not a new list: appenders hold this one
+                self._outbox.add_chunk(kind, len(batch), pack(kind, batch))
+            except RecordingError:
+                del buffer[: len(batch)]   # one malformed record must not come back for ever
+                raise
+            del buffer[: len(batch)]   # not a new list: appenders hold this one
 
     def _collect_blob(self) -> None:
         if self._blob:
-            self._send("blob", (self._blobs, bytes(self._blob)), len(self._blob))
+            self._outbox.add("blob", (self._blobs, bytes(self._blob)), len(self._blob))
             self._blobs += 1
             self._blob = bytearray()
-
-    def _add_chunk(self, kind: str, count: int, data: bytes) -> None:
-        self._chunks += 1
-        self._send("chunk", (self._chunks, KIND_CODE[kind], count, zlib.crc32(data), data), len(data))
-
-    def _send(self, table: str, row: tuple[object, ...], size: int) -> None:
-        self._outbox.append((table, row))
-        self._outbox_bytes += size
-
-    def _write(self) -> None:
-        """Put the outbox into the file; after an interruption it is whole and goes again with the next flush."""
-        if not self._outbox:
-            return
-        if self.failed is not None:
-            self._drop()
-            return
-        connection, count = self._connection, len(self._outbox)
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            for table, row in self._outbox[:count]:
-                connection.execute(_SQL[table], row)
-            connection.execute("COMMIT")
-            del self._outbox[:count]
-            self._outbox_bytes = 0
-            self._dirty = True
-        except sqlite3.Error as error:
-            self.failed = f"recording to {self.path} has stopped: {in_words(error)}"
-            self._drop()
-        finally:
-            if connection.in_transaction:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
 
     # --- the helper thread ------------------------------------------------------------------------------------
 
@@ -379,29 +350,31 @@ class Writer:
         try:
             self.flush()
         except RecordingError as error:   # a malformed record: nobody waits here for the exception
-            self.failed = str(error)
+            self._outbox.failed = str(error)
 
     def _checkpoint(self, own: sqlite3.Connection) -> None:
         # The log is reused from its start only when a checkpoint has caught up with the writer, which a passive one
         # beside a busy writer never does.  So: most of it beside the writer, the last few frames under its lock.
         self.set_meta("heartbeat", time.time())
-        if not self._dirty:
+        if not self._outbox.written:
             return
         with suppress(sqlite3.Error):   # a full disk: the next transaction will say it
             checkpoint(own)
             with self._lock:
-                self._dirty = False
+                self._outbox.written = False
                 checkpoint(own)
 
     def _at_exit(self) -> None:
         self.close("stopped")
 
 
-def _clean(text: str) -> str:
-    """Lone surrogates (from undecodable file names and output) cannot be stored as UTF-8."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 
-def leftovers(path: Path) -> list[Path]:
-    """The files beside a recording that belong to it as long as it is being written."""
-    return [file for file in companions(path) if file.exists()]
+def _after_fork() -> None:
+    for writer in list(_writers):
+        writer.abandon()
+
+
+if hasattr(os, "register_at_fork"):   # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_after_fork)
