@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,27 +18,31 @@ def packed(high: object, low: object) -> Keys:
 
 
 class Lookup:
-    """Finds rows by key; rows that have come since the last look are taken in by the next one."""
+    """Finds rows by key; rows that have come since the last look are taken in by the next one, in any thread."""
 
     def __init__(self, keys_of: Callable[[NDArray[np.void]], Keys]) -> None:
         self._keys_of = keys_of
         self._runs: list[tuple[Keys, Rows]] = []
         self._count = 0
+        self._lock = Lock()
 
     def between(self, records: NDArray[np.void], first: int, last: int) -> Rows:
         """The row numbers whose key is in first .. last (both included), in the order of the rows."""
-        self._take_in(records)
+        with self._lock:
+            self._take_in(records)
+            runs = list(self._runs)
         found = [
             rows[np.searchsorted(keys, np.uint64(first)) : np.searchsorted(keys, np.uint64(last), side="right")]
-            for keys, rows in self._runs
+            for keys, rows in runs
         ]
         found = [rows for rows in found if len(rows)]
         if not found:
             return np.zeros(0, np.int64)
-        return np.sort(found[0] if len(found) == 1 else np.concatenate(found))
+        rows = np.sort(found[0] if len(found) == 1 else np.concatenate(found))
+        return rows[: np.searchsorted(rows, len(records))]   # another thread may have brought in longer arrays
 
     def _take_in(self, records: NDArray[np.void]) -> None:
-        if len(records) == self._count:
+        if len(records) <= self._count:
             return
         keys = self._keys_of(records[self._count :])
         rows = np.arange(self._count, len(records), dtype=np.int64)

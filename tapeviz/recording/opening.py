@@ -29,7 +29,7 @@ def open_database(path: Path) -> tuple[sqlite3.Connection, dict[str, object]]:
         _check_tables(connection)
         meta = read_meta(connection)
         _check_version(meta)
-        if _beside(path, "-wal") and not (meta.get("status") == "running" and writer_runs(meta)):
+        if is_beside(path, "-wal") and not (meta.get("status") == "running" and writer_runs(meta)):
             connection.close()   # nobody writes it any more: one single file again, if that is allowed
             settle(path)
             connection = _connect(path)
@@ -74,7 +74,8 @@ def writer_runs(meta: dict[str, object]) -> bool:
     return is_running(meta.get("process"))
 
 
-def _beside(path: Path, suffix: str) -> bool:
+def is_beside(path: Path, suffix: str) -> bool:
+    """Whether SQLite keeps another file beside a recording: it is being written, or was when its writer died."""
     return path.with_name(path.name + suffix).exists()
 
 
@@ -99,7 +100,7 @@ def _check_file(path: Path) -> None:
         raise RecordingError(f"{path}: it is not a recording; make one with `tapeviz run SCRIPT`")
     page = int.from_bytes(head[16:18], "big")
     expected = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
-    if len(head) < 100 or (size < expected and not _beside(path, "-wal")):
+    if len(head) < 100 or (size < expected and not is_beside(path, "-wal")):
         raise RecordingError(
             f"{path}: it is truncated ({size:,} of {max(expected, 100):,} bytes are there); "
             "copy it again from where it came"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import sqlite3
-import time
 import zlib
 from pathlib import Path
 from typing import TypeVar
@@ -13,18 +12,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeviz.recording.growing import Growing
+from tapeviz.recording.feed import Feed
 from tapeviz.recording.lookup import Lookup, Rows, packed
-from tapeviz.recording.opening import in_words, open_database, read_meta, writer_runs
-from tapeviz.recording.packing import convert, layouts_from_json
 from tapeviz.recording.rows import Event, Kind, Location, RecordingError, Scope, Source, VariableRow
-from tapeviz.recording.schema import DTYPES, FINAL, NONE, RECORDS, Role, What
-from tapeviz.recording.tables import Tables
+from tapeviz.recording.schema import DTYPES, NONE, Role, What
 
 Records = NDArray[np.void]
 T = TypeVar("T")
-_BATCH = 64                  # chunks per query: at most 25 MB at once
-_ALIVE_SECONDS = 1.0         # between two looks whether the writer still lives
 _MAX_DIMENSIONS = 32
 
 
@@ -38,60 +32,48 @@ class Recording:
 
     The arrays (ops, tensors, ...) are replaced by longer ones when they grow; ids stay valid.  Rows of dense kinds
     (op, tensor, pass, tape, iteration) are found by id.  While the run goes on, an operation may be there before its
-    tensors.
+    tensors.  One thread polls; any may look things up.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.revision = 0
-        self.status = "running"
-        self._connection, self.meta = open_database(path)
-        self._version = -1
-        self._last_chunk = 0
-        self._looked = 0.0
-        self._arrays = {kind: Growing(kind) for kind in RECORDS}
-        self._tables = Tables()
+        self._feed = Feed(path)
+        self._tables = self._feed.tables
         self._stats_by_tensor = Lookup(lambda r: packed(r["what"], r["tensor"]))
         self._stats_by_pass = Lookup(lambda r: packed(r["what"], r["pass"]))
         self._stats_by_op = Lookup(lambda r: packed(r["what"], r["op"]))
         self._values_by_tensor = Lookup(lambda r: packed(r["what"], r["tensor"]))
         self._steps_by_pass = Lookup(lambda r: packed(0, r["pass"]))
         self._results_by_pass = Lookup(lambda r: packed(0, r["pass"]))
-        try:
-            self._layouts = list(layouts_from_json(self.meta.get("records")).items())
-            self._name_arrays()
-            self._expect()
-            self.poll()
-        except RecordingError as error:
-            self.close()
-            raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+        self._name_arrays()
+
+    @property
+    def meta(self) -> dict[str, object]:
+        """What is known of the run as a whole: script, argv, versions, level, ..."""
+        return self._feed.meta
+
+    @property
+    def status(self) -> str:
+        """"running", or how the run ended: one of schema.FINAL."""
+        return self._feed.status
 
     @property
     def finished(self) -> bool:
         """Whether nothing more will come."""
-        return self.status != "running"
+        return self._feed.finished
 
     def poll(self) -> bool:
         """Read what is new; True if anything came. Raises RecordingError if the file turns out to be damaged."""
-        try:
-            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-            came = version != self._version and self._read()
-            self._version = version
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
-                return False   # the writer is just turning it into one file: next time
-            raise RecordingError(f"{self.path}: {in_words(error)}") from None
-        except sqlite3.Error as error:
-            raise RecordingError(f"{self.path}: {in_words(error)}") from None
-        except RecordingError as error:
-            raise RecordingError(f"{self.path}: {error}") from None
-        came = self._look_at_status() or came
-        self.revision += came
+        came = self._feed.poll()
+        if came:
+            self._name_arrays()
+            self.revision += 1
         return came
 
     def close(self) -> None:
         """Let go of the file; what was read stays usable, values do not."""
-        self._connection.close()
+        self._feed.close()
 
     def __enter__(self) -> Recording:
         return self
@@ -99,49 +81,8 @@ class Recording:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _expect(self) -> None:
-        """Reserve the room that opening will need, as far as the file can possibly hold so much."""
-        size = self.path.stat().st_size
-        try:
-            counts = self._connection.execute("SELECT kind, sum(n) FROM chunk GROUP BY kind LIMIT 1000").fetchall()
-        except sqlite3.Error as error:
-            raise RecordingError(in_words(error)) from None
-        for code, count in counts:
-            if isinstance(code, int) and isinstance(count, int) and 0 <= code < len(self._layouts):
-                kind, layout = self._layouts[code]
-                if kind in self._arrays and count > 0:
-                    self._arrays[kind].expect(min(count, size // layout.itemsize))
-
-    def _read(self) -> bool:
-        # Records before the small tables: the later query sees at least every name that the records refer to.
-        came = False
-        while True:
-            chunks = self._connection.execute(
-                "SELECT id, kind, n, crc, data FROM chunk WHERE id > ? ORDER BY id LIMIT ?", (self._last_chunk, _BATCH)
-            ).fetchall()
-            for number, code, count, crc, data in chunks:
-                self._take(number, code, count, crc, data)
-                self._last_chunk = number
-            came = came or bool(chunks)
-            if len(chunks) < _BATCH:
-                break
-        came = self._tables.poll(self._connection) or came
-        self.meta = read_meta(self._connection)
-        self._name_arrays()
-        return came
-
-    def _take(self, number: int, code: object, count: object, crc: object, data: object) -> None:
-        if not isinstance(code, int) or not 0 <= code < len(self._layouts):
-            return   # a kind that a later version added: not needed for what this one shows
-        kind, layout = self._layouts[code]
-        if kind not in RECORDS:
-            return
-        if not isinstance(data, bytes) or count != len(data) / layout.itemsize or crc != zlib.crc32(data):
-            raise RecordingError(f"it is damaged (chunk {number}, {kind}, is not as it was written); copy it again")
-        self._arrays[kind].extend(convert(np.frombuffer(data, layout), kind))
-
     def _name_arrays(self) -> None:
-        arrays = self._arrays
+        arrays = self._feed.arrays
         self.ops: Records = arrays["op"].records
         self.tensors: Records = arrays["tensor"].records
         self.stats: Records = arrays["stat"].records
@@ -154,21 +95,9 @@ class Recording:
         self.iterations: Records = arrays["iteration"].records
         self.values: Records = arrays["value"].records
 
-    def _look_at_status(self) -> bool:
-        if self.finished:
-            return False
-        said = self.meta.get("status")
-        if said in FINAL:
-            self.status = str(said)
-        elif time.monotonic() - self._looked > _ALIVE_SECONDS:
-            self._looked = time.monotonic()
-            if not writer_runs(self.meta):
-                self.status = "killed"
-        return self.finished
-
     def records(self, kind: str) -> Records:
         """The records of a kind of schema.RECORDS."""
-        return self._arrays[kind].records
+        return self._feed.arrays[kind].records
 
     # --- small tables -----------------------------------------------------------------------------------------
 
@@ -362,17 +291,13 @@ class Recording:
         row = self._value_row(tensor, what, pass_, op, slot)
         if row is None:
             return None
-        try:
-            data = self._connection.execute(
-                "SELECT substr(data, ?, ?) FROM blob WHERE id = ?",
-                (int(row["offset"]) + 1, int(row["nbytes"]), int(row["blob"])),
-            ).fetchone()
-        except (sqlite3.Error, OverflowError) as error:
-            raise RecordingError(f"{self.path}: {in_words(error)}") from None
+        data = self._feed.stored(int(row["blob"]), int(row["offset"]), int(row["nbytes"]))
         shape, dtype = _shape(self.name(int(row["shape"]))), self.dtype(int(row["dtype"]))
-        if data is None or not isinstance(data[0], bytes) or zlib.crc32(data[0]) != row["crc"] or shape is None:
+        if data is None or zlib.crc32(data) != row["crc"] or shape is None or not dtype:
             raise RecordingError(f"{self.path}: it is damaged (the value of {self.tensor_name(tensor)}); copy it again")
-        flat = np.frombuffer(data[0], np.dtype(dtype).newbyteorder("<"))
+        flat = np.frombuffer(data, np.dtype(dtype).newbyteorder("<"))
+        if len(flat) != math.prod(shape):
+            raise RecordingError(f"{self.path}: it is damaged (the shape of {self.tensor_name(tensor)}); copy it again")
         return flat.reshape(shape)
 
     def _value_row(self, tensor: int, what: int, pass_: int | None, op: int | None, slot: int | None) -> np.void | None:
