@@ -10,15 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
+from tapeviz.recording.allowance import Allowance
 from tapeviz.recording.database import settle
 from tapeviz.recording.growing import Growing
-from tapeviz.recording.opening import in_words, is_beside, open_database, read_meta, writer_runs
+from tapeviz.recording.opening import connect_reader, in_words, is_beside, open_database, read_meta, writer_runs
 from tapeviz.recording.packing import convert, layouts_from_json
 from tapeviz.recording.rows import RecordingError
 from tapeviz.recording.schema import FINAL, RECORDS
 from tapeviz.recording.tables import Tables
 
 _BATCH = 64              # chunks per query: at most 25 MB at once, and no query long enough to hold up the writer
+_SETTLE_TRIES = 10       # one per poll, so a third of a second
 _ALIVE_SECONDS = 1.0     # between two looks whether the writer still lives
 
 
@@ -32,7 +34,9 @@ class Feed:
         self.tables = Tables()
         self._lock = threading.RLock()
         self._version = -1
-        self._last_chunk = 0
+        self._last_chunk: object = 0
+        self._allowance = Allowance(path)
+        self._settling = _SETTLE_TRIES
         self._looked = 0.0
         self._connection, self.meta = open_database(path)
         try:
@@ -64,7 +68,10 @@ class Feed:
                 raise RecordingError(f"{self.path}: {in_words(error)}") from None
             except RecordingError as error:
                 raise self._named(error) from None
-            return self._look_at_status() or came
+            came = self._look_at_status() or came
+            if self.finished and self._settling and is_beside(self.path, "-wal"):
+                self._settle()
+            return came
 
     def stored(self, blob: int, offset: int, count: int) -> bytes | None:
         """`count` bytes from `offset` of a blob, without reading the rest; None if the blob is not there."""
@@ -83,6 +90,13 @@ class Feed:
             if self.finished and is_beside(self.path, "-wal"):
                 settle(self.path)
 
+    def _settle(self) -> None:
+        """Make it one single file; not while the writer is still letting go, nor beside another reader."""
+        self._settling -= 1
+        self._connection.close()   # our own hold is in the way, too
+        settle(self.path)
+        self._connection = connect_reader(self.path)
+
     def _named(self, error: RecordingError) -> RecordingError:
         text = str(error)
         return RecordingError(text if text.startswith(f"{self.path}: ") else f"{self.path}: {text}")
@@ -100,20 +114,19 @@ class Feed:
         # Records before the small tables: the later query sees at least every name that the records refer to.
         came = False
         while True:
-            chunks = self._connection.execute(
-                "SELECT id, kind, n, crc, data FROM chunk WHERE id > ? ORDER BY id LIMIT ?", (self._last_chunk, _BATCH)
-            ).fetchall()
-            for number, code, count, crc, data in chunks:
-                self._take(number, code, count, crc, data)
+            query = "SELECT id, kind, n, crc, data FROM chunk WHERE id > ? ORDER BY id LIMIT ?"
+            chunks = self._allowance.rows(self._connection.execute(query, (self._last_chunk, _BATCH)))
+            for number, *chunk in chunks:
+                self._take(number, *chunk)
                 self._last_chunk = number
             came = came or bool(chunks)
             if len(chunks) < _BATCH:
                 break
-        came = self.tables.poll(self._connection) or came
+        came = self.tables.poll(self._connection, self._allowance) or came
         self.meta = read_meta(self._connection)
         return came
 
-    def _take(self, number: int, code: object, count: object, crc: object, data: object) -> None:
+    def _take(self, number: object, code: object, count: object, crc: object, data: object) -> None:
         if not isinstance(code, int) or not 0 <= code < len(self._layouts):
             return   # a kind that a later version added: not needed for what this one shows
         kind, layout = self._layouts[code]

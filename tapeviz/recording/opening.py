@@ -24,7 +24,7 @@ _TABLES = {
 def open_database(path: Path) -> tuple[sqlite3.Connection, dict[str, object]]:
     """A read-only connection to a recording, and its meta table. Raises RecordingError with what is wrong."""
     _check_file(path)
-    connection = _connect(path)
+    connection = connect_reader(path)
     try:
         _check_tables(connection)
         meta = read_meta(connection)
@@ -32,7 +32,7 @@ def open_database(path: Path) -> tuple[sqlite3.Connection, dict[str, object]]:
         if is_beside(path, "-wal") and not (meta.get("status") == "running" and writer_runs(meta)):
             connection.close()   # nobody writes it any more: one single file again, if that is allowed
             settle(path)
-            connection = _connect(path)
+            connection = connect_reader(path)
     except RecordingError as error:
         connection.close()
         raise RecordingError(f"{path}: {error}") from None
@@ -107,8 +107,12 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    """Never immutable=1: it ignores the log beside a recording that is still being written, or whose writer died."""
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """A read-only connection.
+
+    Never with immutable=1: it ignores the log beside a recording that is being written, or whose writer died.  Never
+    with mmap_size: it makes opening hardly faster, and when another program cuts the file short, SIGBUS ends ours.
+    """
     try:
         connection = sqlite3.connect(
             path.absolute().as_uri() + "?mode=ro", uri=True, timeout=2, isolation_level=None, check_same_thread=False

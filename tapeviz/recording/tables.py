@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from tapeviz.recording.allowance import Allowance
 from tapeviz.recording.rows import Event, Kind, Location, RecordingError, Scope, Source, VariableRow
 
 _BATCH = 4096
@@ -28,20 +29,22 @@ class Tables:
         self.extras: dict[int, dict[str, object]] = {}
         self._extras_read = 0
 
-    def poll(self, connection: sqlite3.Connection) -> bool:
+    def poll(self, connection: sqlite3.Connection, allowance: Allowance) -> bool:
         """Read what is new; True if there was anything. Raises RecordingError if a row is damaged."""
         before = self._extras_read
+        def read(query: str, into: list[T], make: Callable[[Row], T]) -> bool:
+            return _read(connection, allowance, query, into, make)
+
         news = [
-            _read(connection, "SELECT id, s FROM name", self.names, lambda row: str(row[1])),
-            _read(connection, "SELECT id, path, sha256, text FROM source", self.sources, _source),
-            _read(connection, "SELECT id, source, line, end_line, col, end_col, function FROM loc", self.locs,
-                  self._location),
-            _read(connection, "SELECT id, parent, kind, name, loc FROM scope", self.scopes, _scope),
-            _read(connection, "SELECT id, name, shape, dtype, trainable, loc FROM variable", self.variables, _variable),
-            _read(connection, "SELECT id, name, formula, arguments, vjps, flags FROM kind", self.kinds, _kind),
-            _read(connection, "SELECT id, t, kind, op, pass, data FROM event", self.events, _event),
+            read("SELECT id, s FROM name", self.names, lambda row: str(row[1])),
+            read("SELECT id, path, sha256, text FROM source", self.sources, _source),
+            read("SELECT id, source, line, end_line, col, end_col, function FROM loc", self.locs, self._location),
+            read("SELECT id, parent, kind, name, loc FROM scope", self.scopes, _scope),
+            read("SELECT id, name, shape, dtype, trainable, loc FROM variable", self.variables, _variable),
+            read("SELECT id, name, formula, arguments, vjps, flags FROM kind", self.kinds, _kind),
+            read("SELECT id, t, kind, op, pass, data FROM event", self.events, _event),
         ]
-        for row in _rows(connection, "SELECT id, op, key, value FROM op_extra", self._extras_read):
+        for row in _rows(connection, allowance, "SELECT id, op, key, value FROM op_extra", self._extras_read):
             self.extras.setdefault(_int(row[1]), {})[str(row[2])] = _json(row[3])
             self._extras_read = _int(row[0]) + 1
         return any(news) or self._extras_read != before
@@ -53,23 +56,24 @@ class Tables:
         return Location(path, _int(line), _int(end_line), _int(col), _int(end_col), str(function), at)
 
 
-def _read(connection: sqlite3.Connection, query: str, into: list[T], make: Callable[[Row], T]) -> bool:
+def _read(connection: sqlite3.Connection, allowance: Allowance, query: str, into: list[T],
+          make: Callable[[Row], T]) -> bool:
     before = len(into)
-    for row in _rows(connection, query, before):
+    for row in _rows(connection, allowance, query, before):
         if row[0] != len(into):
             raise RecordingError(f"it is damaged ({query.split()[-1]} {len(into)} is missing); copy it again")
         into.append(make(row))
     return len(into) != before
 
 
-def _rows(connection: sqlite3.Connection, query: str, first: int) -> Iterator[Row]:
+def _rows(connection: sqlite3.Connection, allowance: Allowance, query: str, first: int) -> Iterator[Row]:
     """Rows from id `first` on, in short queries: a reader that holds one open keeps the writer's log growing."""
     while True:
-        batch = connection.execute(f"{query} WHERE id >= ? ORDER BY id LIMIT ?", (first, _BATCH)).fetchall()
+        batch = allowance.rows(connection.execute(f"{query} WHERE id >= ? ORDER BY id LIMIT ?", (first, _BATCH)))
         yield from batch
         if len(batch) < _BATCH:
             return
-        first = batch[-1][0] + 1
+        first = _int(batch[-1][0]) + 1
 
 
 def _int(number: object) -> int:
