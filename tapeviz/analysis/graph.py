@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tapeviz.analysis.format import shape_text
-from tapeviz.analysis.index import PassIndex, is_over, main_pass, pass_index, reference_of, remembered, shown_ops
+from tapeviz.analysis.index import PassIndex, is_over, main_pass, pass_index, remembered, shown_ops
 from tapeviz.analysis.magnitude import NO_GRADIENT, NOT_CAPTURED, Magnitude, magnitude
 from tapeviz.analysis.names import own_name, tensor_text
+from tapeviz.analysis.reference import reference_of
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, Role, State, Status, What
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import update_wrapper
@@ -11,7 +10,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tapeviz.analysis.magnitude import OK, median_norm, special_codes
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, Phase, State, What
 
@@ -141,46 +139,3 @@ def shown_ops(recording: Recording, iteration: int, *, backward: bool = False) -
     ops = recording.ops[shown]
     whole = (ops["nout"] == 0) | (ops["output"].astype(np.int64) + ops["nout"] <= len(recording.tensors))
     return [int(op) for op in shown[whole]]
-
-
-@remembered
-def variable_gradients(recording: Recording, iteration: int) -> dict[int, Any]:
-    """For every variable that is a source in this iteration the record of its gradient (state says if there is none).
-
-    With several passes in one iteration: the last pass that delivered a gradient to the variable.
-    """
-    found: dict[int, Any] = {}
-    for pass_ in recording.passes_of(iteration):
-        index = pass_index(recording, pass_)
-        for row in index.results:
-            variable, stat = int(row["variable"]), index.delivered.get(int(row["tensor"]))
-            if variable == NONE:
-                continue
-            if int(row["state"]) == State.NONE:
-                found.setdefault(variable, row)
-            elif stat is not None:
-                found[variable] = stat
-    return found
-
-
-@remembered
-def reference_of(recording: Recording, iteration: int) -> float:
-    """What gradient magnitudes of an iteration are relative to: the median norm over its variables.
-
-    Without variables (gradients of plain tensors) the median over the cotangents of the main pass; NaN when nothing
-    was differentiated.
-    """
-    stats = [s for s in variable_gradients(recording, iteration).values() if "l2" in (s.dtype.names or ())]
-    norm = _median(stats)
-    if not math.isnan(norm):
-        return norm
-    pass_ = main_pass(recording, iteration)
-    return math.nan if pass_ is None else _median(list(pass_index(recording, pass_).cotangent.values()))
-
-
-def _median(stats: list[Any]) -> float:
-    if not stats:
-        return math.nan
-    rows = np.array(stats, dtype=stats[0].dtype)
-    codes = special_codes(rows)
-    return median_norm(rows["l2"], codes) if (codes == OK).any() else math.nan

@@ -17,6 +17,7 @@ _GREEK = frozenset({
 _TEXT = r"\\(?:mathrm|text|operatorname\*?|mathtt|textrm|mathbf)\s*\{[^{}]*\}"
 _TOKEN = re.compile(rf"{_TEXT}|\\[A-Za-z]+|\\.|[A-Za-z][A-Za-z0-9]*|.", re.DOTALL)
 _NUMBERED = re.compile(r"([A-Za-z]+?)_?(\d+)\Z")
+_BARRED_NUMBER = re.compile(r"\\bar\{([A-Za-z]|\\[A-Za-z]+|\\mathrm\{[^{}]*\})_\{([^{}]*)\}\}")
 _INDEXED = re.compile(r"([A-Za-z_]\w*)\[(\d+)\]\Z")
 
 
@@ -97,3 +98,13 @@ def substitute(formula: str, names: Mapping[str, str]) -> str:
 def _spaced(pieces: list[str], name: str) -> str:
     """`name`, kept apart from a command right before it, which would swallow its first letter."""
     return f" {name}" if pieces and re.fullmatch(r"\\[A-Za-z]+", pieces[-1]) and name[:1].isalpha() else name
+
+
+def barred(latex: str) -> str:
+    """A gradient's name: the bar stands over the letter, not over its number."""
+    return _BARRED_NUMBER.sub(r"\\bar{\1}_{\2}", f"\\bar{{{latex}}}")
+
+
+def tidy_bars(formula: str) -> str:
+    """The same for every gradient in a formula."""
+    return _BARRED_NUMBER.sub(r"\\bar{\1}_{\2}", formula)

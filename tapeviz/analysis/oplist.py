@@ -1,40 +1,168 @@
-"""The table of operations: columns for the rows of one iteration or of the whole run, and the filter over them."""
+"""The table of operations: columns for the rows of one iteration or of the whole run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
+from tapeviz.analysis.format import shape_text
+from tapeviz.analysis.index import iteration_count, main_pass, remembered
+from tapeviz.analysis.magnitude import Special, ratio_bins, special_codes
+from tapeviz.analysis.opcolumns import OpRows
+from tapeviz.analysis.opfilter import filter_rows
+from tapeviz.analysis.reference import reference_of, references
+from tapeviz.recording.reader import Recording
+from tapeviz.recording.schema import NONE, Phase, Status, What
 
-@dataclass(frozen=True, slots=True)
-class OpRows:
-    """Columns; row i of every array is one operation.  Texts are dictionary-coded: names[name[i]].
+PENDING, NEXT, CURRENT, DONE = "pending", "next", "current", "done"
 
-    op: id; number: position within its iteration, from 1; step: backward step from 1, 0 = not undone by the pass
-    line: 0 where unknown; grad: L2 of the cotangent; code, bin: as in magnitude; duration: nanoseconds
+
+@remembered
+def op_rows(recording: Recording, iteration: int | None = None) -> OpRows:
+    """The operations of an iteration (None: of the run) that belong to the user's program.
+
+    What backward rules computed is left out; the update of the variables is there, without a step.
     """
+    span = range(len(recording.ops)) if iteration is None else recording.ops_of(iteration)
+    ops = recording.ops[span.start:span.stop]
+    kept = ops["phase"] != Phase.BACKWARD
+    ids = np.flatnonzero(kept) + span.start
+    ops = ops[kept]
+    iterations = range(iteration_count(recording)) if iteration is None else range(iteration, iteration + 1)
+    firsts = np.array([recording.ops_of(i).start for i in iterations], dtype=np.int64)
+    which = np.maximum(np.searchsorted(firsts, ids, side="right") - 1, 0)
+    output = np.where(ops["nout"] > 0, ops["output"], NONE).astype(np.int64)
+    output[output >= len(recording.tensors)] = NONE
+    back = _Backward(recording, ids, output, iterations)
+    relative = references(recording) if iteration is None else np.array([reference_of(recording, iteration)])
+    reference = relative[which] if len(ids) else np.zeros(0)
+    value, value_code = _values(recording, output)
+    name, names = _coded(ops["kind"], lambda k: recording.kind(k).name)
+    out, outputs = _outputs(recording, output)
+    shape, shapes = _shapes(recording, output)
+    locs, where = np.unique(ops["loc"], return_inverse=True)
+    places = [recording.loc(int(loc)) for loc in locs]
+    files = tuple(dict.fromkeys(p.file for p in places if p)) or ("",)
+    file = np.array([files.index(p.file) if p else 0 for p in places] or [0], dtype=np.int32)[where]
+    line = np.array([p.line if p else 0 for p in places] or [0], dtype=np.int32)[where]
+    grad, code = back.grad, back.code
+    return OpRows(
+        ids, ids - (firsts[which] if len(ids) else 0) + 1, which + iterations.start, back.step, back.arrived, name, out,
+        shape, file, line, value, value_code, grad, code, np.where(code == 0, ratio_bins(grad, reference), 0).astype(
+            np.int8), reference, ops["dur"].astype(np.int64), names, outputs, shapes, files)
 
-    op: np.ndarray
-    number: np.ndarray
-    iteration: np.ndarray
-    step: np.ndarray
-    name: np.ndarray
-    output: np.ndarray
-    shape: np.ndarray
-    file: np.ndarray
-    line: np.ndarray
-    value: np.ndarray
-    value_code: np.ndarray
-    grad: np.ndarray
-    code: np.ndarray
-    bin: np.ndarray
-    reference: np.ndarray
-    duration: np.ndarray
-    names: tuple[str, ...]
-    outputs: tuple[str, ...]
-    shapes: tuple[str, ...]
-    files: tuple[str, ...]
 
-    def __len__(self) -> int:
-        return len(self.op)
+class _Backward:
+    """Columns of what the main pass of each iteration says about its operations."""
+
+    def __init__(self, recording: Recording, ids: np.ndarray, output: np.ndarray, iterations: range) -> None:
+        self.ids = ids
+        self.step, self.arrived = np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=np.int64)
+        self.grad = np.full(len(ids), np.nan)
+        self.code = np.full(len(ids), Special.NOT_CAPTURED.value, dtype=np.uint8)
+        found = [main_pass(recording, i) for i in iterations]
+        self.passes = np.array([p for p in found if p is not None], dtype=np.int64)
+        if len(ids) and len(self.passes):
+            self._row_of_tensor = np.full(len(recording.tensors), -1, dtype=np.int64)
+            known = np.flatnonzero(output != NONE)
+            self._row_of_tensor[output[known]] = known
+            self._read(recording)
+
+    def _read(self, recording: Recording) -> None:
+        steps = self._mine(recording, recording.steps_of(int(self.passes[0])) if len(self.passes) == 1
+                           else recording.steps)
+        rows = self._rows_of_ops(steps["op"].astype(np.int64))
+        self.step[rows[rows >= 0]] = steps["step"][rows >= 0].astype(np.int64) + 1
+        over = recording.passes["status"][self.passes] != Status.RUNNING
+        ended = np.array([recording.iteration_of_pass(p) for p in self.passes[over].tolist()], dtype=np.int64)
+        unreached = (self.step == 0) & (recording.ops["phase"][self.ids] == Phase.FORWARD)
+        where = np.array([recording.iteration_of(op) for op in self.ids[unreached].tolist()], dtype=np.int64)
+        self.code[np.flatnonzero(unreached)[np.isin(where, ended)]] = Special.NONE.value
+        stats = self._stats(recording, What.COTANGENT)
+        rows = self._row_of_tensor[stats["tensor"]]
+        self.grad[rows[rows >= 0]] = stats["l2"][rows >= 0]
+        self.code[rows[rows >= 0]] = special_codes(stats)[rows >= 0]
+        flows = self._stats(recording, What.CONTRIBUTION)
+        rows, senders = self._row_of_tensor[flows["tensor"]], self._rows_of_ops(flows["op"].astype(np.int64))
+        good = (rows >= 0) & (senders >= 0)
+        first = np.full(len(self.ids), np.iinfo(np.int64).max)
+        np.minimum.at(first, rows[good], self.step[senders[good]])
+        self.arrived = np.where(first < np.iinfo(np.int64).max, first, 0)
+
+    def _mine(self, recording: Recording, records: np.ndarray) -> np.ndarray:
+        """The records of the passes at hand."""
+        chosen = np.zeros(len(recording.passes), dtype=bool)
+        chosen[self.passes] = True
+        return np.asarray(records[chosen[np.minimum(records["pass"], len(chosen) - 1)] & (records["pass"] < len(chosen))])
+
+    def _stats(self, recording: Recording, what: What) -> np.ndarray:
+        one = int(self.passes[0]) if len(self.passes) == 1 else None
+        stats = self._mine(recording, recording.stats_of(what, pass_=one))
+        return stats[stats["tensor"] < len(self._row_of_tensor)]
+
+    def _rows_of_ops(self, ops: np.ndarray) -> np.ndarray:
+        at = np.searchsorted(self.ids, ops)
+        inside = np.minimum(at, len(self.ids) - 1)
+        return np.where((at < len(self.ids)) & (self.ids[inside] == ops), at, -1)
+
+
+def row_state(rows: OpRows, row: int, step: int | None) -> str:
+    """"done", "current", "next" or "pending" when the pass stands at `step` (from 0); "" for what it does not undo.
+
+    Without a step the pass is over: everything it undoes is done.
+    """
+    mine, arrived = int(rows.step[row]), int(rows.arrived[row])
+    if not mine:
+        return ""
+    if step is None or mine < step + 1:
+        return DONE
+    if mine == step + 1:
+        return CURRENT
+    return NEXT if 0 < arrived <= step + 1 else PENDING
+
+
+def matching(rows: OpRows, text: str) -> np.ndarray:
+    """Which rows match a filter (see `opfilter.filter_rows`), as a mask."""
+    return filter_rows(rows, text).mask
+
+
+def _values(recording: Recording, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Norm and state of every output."""
+    norm = np.full(len(output), np.nan)
+    code = np.full(len(output), Special.NOT_CAPTURED.value, dtype=np.uint8)
+    known = output != NONE
+    stats = recording.stats_of(What.VALUE)
+    if len(stats) and known.any():
+        first, last = int(output[known].min()), int(output[known].max())
+        stats = stats[(stats["tensor"] >= first) & (stats["tensor"] <= last)]
+        row = np.full(last - first + 1, -1, dtype=np.int64)
+        row[stats["tensor"] - first] = np.arange(len(stats))
+        at = np.where(known, row[np.clip(output - first, 0, len(row) - 1)], -1)
+        norm[at >= 0] = stats["l2"][at[at >= 0]]
+        code[at >= 0] = special_codes(stats)[at[at >= 0]]
+    return norm, code
+
+
+def _coded(codes: np.ndarray, text_of: Callable[[int], str]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Dictionary-coded texts from the recording's codes; equal texts share a code."""
+    unique, inverse = np.unique(codes, return_inverse=True)
+    texts = [text_of(int(code)) for code in unique]
+    distinct = tuple(dict.fromkeys(texts)) or ("",)
+    table = np.array([distinct.index(text) for text in texts] or [0], dtype=np.int32)
+    return table[inverse], distinct
+
+
+def _outputs(recording: Recording, output: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Names the user gave to the outputs; most have none."""
+    names = np.full(len(output), NONE, dtype=np.int64)
+    known = output != NONE
+    names[known] = recording.tensors["name"][output[known]]
+    return _coded(names, lambda n: recording.name(n) if n != NONE else "")
+
+
+def _shapes(recording: Recording, output: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    shapes = np.full(len(output), NONE, dtype=np.int64)
+    known = output != NONE
+    shapes[known] = recording.tensors["shape"][output[known]]
+    return _coded(shapes, lambda s: shape_text(recording.shape(s)) if s != NONE else "")

@@ -1,0 +1,59 @@
+"""The columns of the operation table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tapeviz.analysis.magnitude import NOT_CAPTURED, Magnitude, Special, clamped, health_word
+
+
+@dataclass(frozen=True, slots=True)
+class OpRows:
+    """Columns; row i of every array is one operation.  Texts are dictionary-coded: names[name[i]].
+
+    op: id; number: position within its iteration, from 1; step: backward step from 1, 0 = not undone by a pass
+    line: 0 where unknown; value, grad: L2 norms of output and cotangent, NaN where there is none
+    value_code, code: OK or the code of a Special; bin: of the gradient, relative to `reference` of its iteration
+    arrived: step from 1 at which the first contribution to the cotangent came, 0 = never; duration: nanoseconds
+    """
+
+    op: np.ndarray
+    number: np.ndarray
+    iteration: np.ndarray
+    step: np.ndarray
+    arrived: np.ndarray
+    name: np.ndarray
+    output: np.ndarray
+    shape: np.ndarray
+    file: np.ndarray
+    line: np.ndarray
+    value: np.ndarray
+    value_code: np.ndarray
+    grad: np.ndarray
+    code: np.ndarray
+    bin: np.ndarray
+    reference: np.ndarray
+    duration: np.ndarray
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    shapes: tuple[str, ...]
+    files: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    def gradient(self, row: int) -> Magnitude:
+        """The gradient of a row, for its chip."""
+        code = int(self.code[row])
+        if code == Special.NOT_CAPTURED.value:
+            return NOT_CAPTURED
+        if code:
+            return Magnitude(float(self.grad[row]), None, Special(code))
+        norm, reference = float(self.grad[row]), float(self.reference[row])
+        return Magnitude(norm, int(self.bin[row]), None, clamped(norm, reference))
+
+    def word(self, row: int) -> str:
+        """The health of a row in one word ("vanishing", "typical", ...)."""
+        return health_word(self.gradient(row), float(self.reference[row]))
