@@ -15,7 +15,8 @@ from tapeviz.gui.painting import colour, guarded
 from tapeviz.gui.theme import Theme
 
 LEAST_SHRINK = 0.6      # a formula may shrink to this share of its size before plain text takes over
-_PLUS_ASSIGN = re.compile(r"(?:<mrow>)?<mo>(?:\+|&#x0002B;)</mo>(?:</mrow>)?(?:<mrow>)?<mo>(?:=|&#x0003D;)</mo>(?:</mrow>)?")
+_PLUS_ASSIGN = re.compile(
+    r"(?:<mrow>)?<mo>(?:\+|&#x0002B;)</mo>(?:</mrow>)?(?:<mrow>)?<mo>(?:=|&#x0003D;)</mo>(?:</mrow>)?")
 _LETTER = re.compile(r"<mi>([A-Za-z]|&#x003[0-9A-F]{2};)</mi>")   # Latin and Greek; names of functions stay upright
 _UNKNOWN = re.compile(r"<m(?:text|i|o)[^>]*>\s*(?:&#x0005C;|\\)")   # a command the parser passed through as letters
 
@@ -33,9 +34,10 @@ def formula(latex: str, px: float, ink: str, bold: bool = False) -> QSvgRenderer
     # Imported when the first formula is drawn: 0.2 s that a window without formulas does not wait for.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)   # of importlib.resources, inside ziamath
-        import ziamath
+        from ziamath import zmath
+        from ziamath.config import config
         from ziamath.tex import tex2mml
-    ziamath.config.svg2 = False   # QtSvg clips the glyphs of the newer form
+    config.svg2 = False   # QtSvg clips the glyphs of the newer form
     try:
         mathml = tex2mml(tidied(latex))
         if _UNKNOWN.search(mathml):
@@ -43,7 +45,7 @@ def formula(latex: str, px: float, ink: str, bold: bool = False) -> QSvgRenderer
         mathml = _PLUS_ASSIGN.sub("<mo>+=</mo>", mathml).replace("<math ", f'<math mathcolor="{ink}" ', 1)
         if bold:
             mathml = _LETTER.sub(r'<mi mathvariant="bold-italic">\1</mi>', mathml)
-        svg = ziamath.Math(mathml, size=px).svg()
+        svg = zmath.Math(mathml, size=px).svg()
     except Exception:   # noqa: BLE001 - the parser raises whatever its own code hits; plain text is the answer to all
         return None
     # ziamath draws the line of \overline black whatever colour was asked for

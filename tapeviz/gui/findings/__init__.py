@@ -1,0 +1,1 @@
+"""What is wrong and why: the findings as cards."""

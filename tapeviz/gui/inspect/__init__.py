@@ -1,0 +1,1 @@
+"""The tensor inspector: heat map, table and statistics of the tensor in focus."""
