@@ -27,7 +27,7 @@ def _picture(draw, width: int = 60, height: int = 24) -> np.ndarray:
 
 @pytest.mark.parametrize("size", [(60, 24), (12, 14)])
 @pytest.mark.parametrize("theme", [DARK, LIGHT, PROJECTOR], ids=lambda t: t.name)
-def test_special_values_can_be_told_apart(qapp: QApplication, theme, size):
+def test_special_values_can_be_told_apart(qapp: QApplication, theme, size) -> None:
     pictures = {special: _picture(lambda p, r, s=special: painting.draw_special(p, r, s, theme), *size)
                 for special in Special}
     for one, other in combinations(pictures, 2):
@@ -36,7 +36,7 @@ def test_special_values_can_be_told_apart(qapp: QApplication, theme, size):
         assert (pictures[one] != pictures[other]).any(), (one, other)
 
 
-def test_severities_are_shapes_not_colours(qapp: QApplication):
+def test_severities_are_shapes_not_colours(qapp: QApplication) -> None:
     shapes = {}
     for severity in ("error", "warning", "info", "ok"):
         picture = _picture(lambda p, r, s=severity: painting.draw_severity(p, r, s, DARK), 40, 40)
@@ -45,7 +45,7 @@ def test_severities_are_shapes_not_colours(qapp: QApplication):
         assert (shapes[one] ^ shapes[other]).sum() > 20, (one, other)
 
 
-def test_a_chip_shows_its_decade(qapp: QApplication):
+def test_a_chip_shows_its_decade(qapp: QApplication) -> None:
     fills = []
     for bin_ in (-4, 0, 4):
         picture = _picture(lambda p, r, b=bin_: painting.draw_chip(p, r, "1e0", b, DARK))
@@ -61,7 +61,7 @@ class Broken(QWidget):
         int("x")
 
 
-def test_an_exception_in_an_override_is_reported_and_kept_inside(qtbot: QtBot):
+def test_an_exception_in_an_override_is_reported_and_kept_inside(qtbot: QtBot) -> None:
     seen: list[BaseException] = []
     tell = lambda kind, error, trace: seen.append(error)
     painting.report[:], before = [tell], list(painting.report)
@@ -75,7 +75,7 @@ def test_an_exception_in_an_override_is_reported_and_kept_inside(qtbot: QtBot):
     assert [type(error) for error in seen] == [ValueError]
 
 
-def test_guard_returns_its_default_and_passes_results(monkeypatch: pytest.MonkeyPatch):
+def test_guard_returns_its_default_and_passes_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(painting, "report", [])
 
     @painting.guarded(default="safe")

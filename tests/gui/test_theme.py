@@ -27,7 +27,7 @@ def test_contrast_follows_wcag():
 
 
 @EVERY
-def test_text_is_readable_on_every_ground(theme: Theme):
+def test_text_is_readable_on_every_ground(theme: Theme) -> None:
     least = 7 if theme.projector else 4.5
     for name, ground in product(TEXT, GROUNDS):
         ratio = contrast(getattr(theme, name), getattr(theme, ground))
@@ -35,14 +35,14 @@ def test_text_is_readable_on_every_ground(theme: Theme):
 
 
 @EVERY
-def test_outlines_and_rings_are_visible(theme: Theme):
+def test_outlines_and_rings_are_visible(theme: Theme) -> None:
     for name, ground in product(MARKS, GROUNDS):
         ratio = contrast(getattr(theme, name), getattr(theme, ground))
         assert ratio >= 3, f"{name} on {ground} of {theme.name}: {ratio:.2f}"
 
 
 @EVERY
-def test_text_on_accent_selection_and_bins(theme: Theme):
+def test_text_on_accent_selection_and_bins(theme: Theme) -> None:
     assert contrast(theme.on_accent, theme.accent) >= (7 if theme.projector else 4.5)
     assert contrast(theme.text, theme.selection) >= (7 if theme.projector else 4.5)
     assert contrast(theme.muted, theme.selection) >= 4.5
@@ -66,7 +66,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize(("token", "name"), TABLE)
-def test_ratios_are_those_of_the_design(token: str, name: str):
+def test_ratios_are_those_of_the_design(token: str, name: str) -> None:
     theme = THEMES[name]
     lowest = min(contrast(getattr(theme, token), getattr(theme, ground)) for ground in GROUNDS)
     assert lowest == pytest.approx(TABLE[token, name], abs=0.06)
@@ -78,7 +78,7 @@ def test_bins_do_not_depend_on_the_theme():
 
 
 @EVERY
-def test_style_sheet_has_no_hole_and_palette_no_grey_of_fusion(theme: Theme, qapp: QApplication):
+def test_style_sheet_has_no_hole_and_palette_no_grey_of_fusion(theme: Theme, qapp: QApplication) -> None:
     text = themes.stylesheet(theme)
     assert "$" not in text
     assert text.count("{") == text.count("}")
@@ -97,7 +97,7 @@ def test_scale_is_held_between_its_limits():
     assert DARK.px(0) == 0
 
 
-def test_shipped_fonts_are_used_and_figures_have_one_width(qapp: QApplication):
+def test_shipped_fonts_are_used_and_figures_have_one_width(qapp: QApplication) -> None:
     themes.load_fonts()
     assert QFontInfo(DARK.ui_font()).family() == "Inter"
     assert QFontInfo(DARK.mono_font()).family() == "JetBrains Mono"
@@ -106,7 +106,7 @@ def test_shipped_fonts_are_used_and_figures_have_one_width(qapp: QApplication):
     assert DARK.scaled(2).ui_font(12.5).pointSizeF() == pytest.approx(2 * DARK.ui_font(12.5).pointSizeF())
 
 
-def test_themes_change_without_new_widgets(qtbot: QtBot, qapp: QApplication):
+def test_themes_change_without_new_widgets(qtbot: QtBot, qapp: QApplication) -> None:
     button = QPushButton("Run")
     button.setProperty("kind", "primary")
     qtbot.addWidget(button)
