@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from tapeviz.gui.painting import brush, colour, draw_focus_ring, guarded, pen
@@ -30,7 +30,7 @@ def example_of(path: Path) -> Example:
         text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
     except (SyntaxError, ValueError, OSError):
         text = ""
-    line = text.strip().split("\n")[0].rstrip(".")
+    line = text.strip().split("\n")[0].rstrip(".").replace("`", "")
     title, _, rest = line.partition(":")
     if not rest:
         title, _, rest = line.partition(", ")
@@ -43,9 +43,10 @@ class ExampleCard(QWidget):
 
     chosen = Signal(object)      # Path
 
-    def __init__(self, session: Session, example: Example, losses: np.ndarray, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, example: Example, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session, self.example, self._losses = session, example, losses
+        self._session, self.example = session, example
+        self._losses = np.empty(0)
         self._hover = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -55,9 +56,14 @@ class ExampleCard(QWidget):
         session.theme_changed.connect(self.rescale)
         self.rescale()
 
+    def set_losses(self, losses: np.ndarray) -> None:
+        """The loss of the last run; fewer than two values: no sparkline."""
+        self._losses = losses
+        self.update()
+
     def rescale(self, _: object = None) -> None:
         theme = self._session.theme
-        self.setFixedSize(QSize(theme.px(200), theme.px(120)))
+        self.setFixedSize(QSize(theme.px(216), theme.px(124)))
         self.update()
 
     @guarded()
@@ -93,16 +99,15 @@ class ExampleCard(QWidget):
         painter.drawRoundedRect(box, theme.px(8), theme.px(8))
         pad = theme.px(12)
         inner = box.adjusted(pad, pad - 2, -pad, -pad)
-        title = theme.ui_font(13, 600)
-        painter.setFont(title)
+        wrapped = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop) | int(Qt.TextFlag.TextWordWrap)
+        painter.setFont(theme.ui_font(13, 600))
         painter.setPen(colour(theme.text))
-        painter.drawText(inner, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop,
-                         QFontMetricsF(title).elidedText(self.example.title, Qt.TextElideMode.ElideRight, inner.width()))
+        used = painter.boundingRect(inner, wrapped, self.example.title)
+        painter.drawText(inner, wrapped, self.example.title)
         painter.setFont(theme.ui_font(12))
         painter.setPen(colour(theme.muted))
-        below = inner.adjusted(0, theme.px(21), 0, -theme.px(34) if len(self._losses) > 1 else 0)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop) | int(Qt.TextFlag.TextWordWrap),
-                         self.example.sentence)
+        below = inner.adjusted(0, used.height() + theme.px(3), 0, 0)
+        painter.drawText(below, wrapped, self.example.sentence)
         if len(self._losses) > 1:
             self._paint_losses(painter, QRectF(inner.left(), inner.bottom() - theme.px(30), inner.width(), theme.px(30)))
         if self.hasFocus():

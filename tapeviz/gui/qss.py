@@ -79,6 +79,11 @@ QPushButton[kind="link"] { background: transparent; border: 1px solid transparen
 QPushButton[kind="link"]:hover { text-decoration: underline; }
 QPushButton[kind="link"]:focus { border: $px2 solid $focus; padding: 0 $px1; }
 QPushButton[kind="link"]:disabled { color: $muted; background: transparent; border-color: transparent; }
+QToolButton[kind="pill"] { background: transparent; border-radius: $px8; padding: 0 $px8; min-height: $px16;
+    max-height: $px16; font-weight: 400; }
+QToolButton[kind="pill"]:focus { border: $px2 solid $focus; padding: 0 $px6; }
+QFrame[role="banner"] { background: $raised; border: none; border-bottom: 1px solid $border; }
+QLabel[role="headline"] { font-size: $font20; font-weight: 600; }
 QToolButton::menu-indicator { width: 0; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox { background: $window; color: $text; border: 1px solid $control;

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from tapeviz.gui.cards import ExampleCard, example_of
+from tapeviz.gui.painting import guarded
 from tapeviz.gui.session import Session
 from tapeviz.gui.sparklines import losses_of
 from tapeviz.recording.schema import SUFFIX
@@ -36,6 +38,8 @@ class StartPage(QScrollArea):
     def __init__(self, session: Session, runs: Path | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._runs = runs
+        self._unread: list[ExampleCard] = []
         self.setAccessibleName("Start page")
         self.setWidgetResizable(True)
         page = QWidget()
@@ -57,8 +61,7 @@ class StartPage(QScrollArea):
         cards.setSpacing(10)
         self.cards: list[ExampleCard] = []
         for index, path in enumerate(examples()):
-            losses = losses_of(runs / f"{path.stem}{SUFFIX}" if runs else None)
-            card = ExampleCard(session, example_of(path), losses)
+            card = ExampleCard(session, example_of(path))
             card.chosen.connect(self.example_chosen)
             cards.addWidget(card, index // _CARDS_PER_ROW, index % _CARDS_PER_ROW)
             self.cards.append(card)
@@ -82,6 +85,21 @@ class StartPage(QScrollArea):
         self._recent.setSpacing(2)
         body.addLayout(self._recent)
         self.show_recent([])
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._runs is not None:
+            self._unread = list(self.cards)
+            QTimer.singleShot(0, self, self._read_next)
+
+    def _read_next(self) -> None:
+        """The sparkline of one card at a time, after the page is on the screen."""
+        if not self._unread or self._runs is None:
+            return
+        card = self._unread.pop(0)
+        card.set_losses(losses_of(self._runs / f"{card.example.path.stem}{SUFFIX}"))
+        QTimer.singleShot(0, self, self._read_next)
 
     def show_recent(self, paths: list[Path]) -> None:
         """List files that were open lately and still exist."""

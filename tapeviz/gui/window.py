@@ -25,7 +25,7 @@ from tapeviz.gui.source.panel import SourcePanel
 from tapeviz.gui.start import StartPage
 from tapeviz.gui.statusbar import MainStatusBar
 from tapeviz.gui.strip import TimeStrip
-from tapeviz.gui.theme import palette, stylesheet
+from tapeviz.gui.theme import Theme, palette, stylesheet
 from tapeviz.gui.toolbar import MainToolBar
 from tapeviz.gui.workbench import PERSPECTIVE_IDS, Workbench
 from tapeviz.recording.schema import SUFFIX
@@ -38,6 +38,8 @@ class MainWindow(QMainWindow):
 
     def __init__(self, session: Session, preferences: Preferences | None = None) -> None:
         super().__init__()
+        # Before the first widget: a style sheet leaves labels that were made earlier with the font of then.
+        dress_application(session.theme)
         self.session = session
         self.preferences = preferences or Preferences()
         self.setObjectName("window")
@@ -66,13 +68,13 @@ class MainWindow(QMainWindow):
         menus = fill_menus(self.menuBar(), self.commands)
         self._recent_menu = QMenu("Open recent", menus["File"])
         menus["File"].insertMenu(self.commands["file.start"], self._recent_menu)
-        docks = QMenu("Panels", menus["View"])
-        for dock in self.workbench.docks.values():
-            docks.addAction(dock.toggleViewAction())
-        menus["View"].insertMenu(self.commands["view.reset"], docks)
+        self._panels_menu = QMenu("Panels", menus["View"])
+        self._panels_menu.aboutToShow.connect(self._list_panels)
+        menus["View"].insertMenu(self.commands["view.reset"], self._panels_menu)
         self.title_label = QLabel()
         self.title_label.setProperty("role", "muted")
         self.title_label.setContentsMargins(0, 0, 12, 0)
+        self.title_label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self.menuBar().setCornerWidget(self.title_label)
         self.toolbar = MainToolBar(self.session, self.playback, self.commands)
         self.addToolBar(self.toolbar)
@@ -118,6 +120,8 @@ class MainWindow(QMainWindow):
     def open_path(self, path: Path) -> None:
         """Open a recording, or a script without running it."""
         path = Path(path)
+        if not self.source_panel().may_close():
+            return
         if path.suffix == ".py":
             self.session.open_script(path)
         elif not self.session.open(path):
@@ -132,6 +136,8 @@ class MainWindow(QMainWindow):
             self._list_recent()
 
     def run_example(self, path: Path) -> None:
+        if not self.source_panel().may_close():
+            return
         self.start(RunConfig(script=path, cwd=path.parent, recording=recording_for(path)))
 
     def show_start_page(self) -> None:
@@ -181,16 +187,14 @@ class MainWindow(QMainWindow):
     def _perspective_shown(self, id: str) -> None:
         self.commands[f"view.{id}"].setChecked(True)
         self.strip.set_tall(id == "diagnose")
+        for panel in (self.source_panel(), self.operations_panel()):
+            panel.set_stepping(id == "step")
 
     def _dress(self, _: object = None) -> None:
         theme = self.session.theme
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            application.setPalette(palette(theme))
-            application.setFont(theme.ui_font())
-            hints = application.styleHints()
-            hints.setColorScheme(Qt.ColorScheme.Dark if theme.dark else Qt.ColorScheme.Light)
-        self.setStyleSheet(stylesheet(theme))
+        dress_application(theme)
+        # A menu bar gives its corner the height of one line and no more.
+        self.title_label.setMinimumHeight(self.menuBar().sizeHint().height() - 2)
         self.commands[f"view.{theme.name}"].setChecked(True)
         self.preferences.set_theme(theme)
 
@@ -202,6 +206,9 @@ class MainWindow(QMainWindow):
             action.setData(str(path))
         self._recent_menu.setEnabled(bool(paths))
         self.start_page.show_recent(paths)
+
+    def _list_panels(self) -> None:
+        self.workbench.fill_menu(self._panels_menu)
 
     def _recent_chosen(self, action: QAction) -> None:
         self.open_path(Path(str(action.data())))
@@ -241,6 +248,16 @@ class MainWindow(QMainWindow):
             self.preferences.set_bytes(f"layout/{id}", state)
         self.session.close()
         super().closeEvent(event)
+
+
+def dress_application(theme: Theme) -> None:
+    """Palette, font, style sheet and window frame; the application's, so that dialogs and floating docks have them."""
+    application = QApplication.instance()
+    if isinstance(application, QApplication):
+        application.setPalette(palette(theme))
+        application.setFont(theme.ui_font())
+        application.setStyleSheet(stylesheet(theme))
+        application.styleHints().setColorScheme(Qt.ColorScheme.Dark if theme.dark else Qt.ColorScheme.Light)
 
 
 def _dropped(event: QDropEvent) -> Path | None:

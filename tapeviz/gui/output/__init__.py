@@ -1,0 +1,1 @@
+"""What the script prints and reads."""
