@@ -6,17 +6,15 @@ own threads look at `flag` (one attribute) and wait here when they are to stand 
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
-from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
+
+from tapeviz.capture.protocol import Message, read_messages, send_message
 
 __gradtape__ = True   # the frames of this module are not the user's
 
 Where = Literal["op", "node", "iteration"]
-Message = dict[str, Any]
-LINE_LIMIT = 1 << 16
 _STEPS = ("op", "node", "iteration")
 
 
@@ -49,10 +47,9 @@ class Control:
         connection = self._socket
         if connection is None:
             return
-        try:
-            with self._sending:
-                connection.sendall(json.dumps(message).encode() + b"\n")
-        except OSError:
+        with self._sending:
+            sent = send_message(connection, message)
+        if not sent:
             self._lost()
 
     def wants_stop_at(self, where: Where) -> bool:
@@ -107,6 +104,12 @@ class Control:
         if connection is not None:
             connection.close()
 
+    def forget(self) -> None:
+        """In a forked child: no word to the window, and nothing wanted any more."""
+        self._socket = None
+        self.flag = self.stopping = False
+        self._wanted = "run"
+
     def _listen(self, connection: socket.socket) -> None:
         for message in read_messages(connection):
             self.obey(message)
@@ -119,22 +122,3 @@ class Control:
             self._wanted = "run"
             self.flag = self.stopping
             self._changed.notify_all()
-
-
-def read_messages(connection: socket.socket) -> Iterator[Message]:
-    """The JSON objects that arrive, one a line, until the other side is gone; anything else is skipped."""
-    try:
-        with connection.makefile("rb") as stream:
-            while line := stream.readline(LINE_LIMIT):
-                if not line.endswith(b"\n"):
-                    while line and not line.endswith(b"\n"):   # too long: drop the rest of it as well
-                        line = stream.readline(LINE_LIMIT)
-                    continue
-                try:
-                    message = json.loads(line)
-                except (ValueError, RecursionError):
-                    continue
-                if isinstance(message, dict):
-                    yield message
-    except (OSError, ValueError):   # closed under our hands
-        return

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import ast
-import sys
 import tokenize
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import CodeType, FrameType
 
 from tapeviz.recording.schema import NONE
 from tapeviz.recording.writer import Writer
 
-MARKER = "__gradtape__"    # engine modules carry it, so that a frame walk can step over them
-_OURS = str(Path(__file__).resolve().parents[1])
+MARKER = "__gradtape__"    # engine modules and those that run beside the script carry it: a frame walk steps over them
 _LONGEST_NAME = 32
 Span = tuple[int, int, int, int]   # line, end line, column, end column; as in CodeType.co_positions()
 
 
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame belongs to the engine or to this program."""
-    return MARKER in frame.f_globals or frame.f_code.co_filename.startswith(_OURS)
+    return MARKER in frame.f_globals
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
@@ -38,11 +35,6 @@ def user_frames(frame: FrameType | None) -> list[FrameType]:
             found.append(frame)
         frame = frame.f_back
     return found
-
-
-def calling_frame() -> FrameType | None:
-    """The user's frame that (through engine and recorder) called the caller of this function."""
-    return user_frame(sys._getframe(2))
 
 
 @dataclass
@@ -90,10 +82,10 @@ class Places:
         """Exact source positions of an instruction; -1 where the compiler kept none."""
         known = self._codes.get(id(code))
         if known is None:
-            spans = [tuple(-1 if part is None else part for part in four) for four in code.co_positions()]
-            known = self._codes[id(code)] = (code, spans)   # type: ignore[assignment]  # four ints each
-        spans_of = known[1]
-        return spans_of[lasti // 2] if 0 <= lasti // 2 < len(spans_of) else (code.co_firstlineno, -1, -1, -1)
+            spans = [_span(four) for four in code.co_positions()]
+            known = self._codes[id(code)] = (code, spans)
+        spans = known[1]
+        return spans[lasti // 2] if 0 <= lasti // 2 < len(spans) else (code.co_firstlineno, -1, -1, -1)
 
     def file(self, path: str) -> tuple[int, dict[Span, _Expression], frozenset[str]]:
         """Source id, expressions by position, and names that only loops bind."""
@@ -124,6 +116,11 @@ class Places:
 
 
 _NOTHING = _Expression()
+
+
+def _span(four: tuple[int | None, int | None, int | None, int | None]) -> Span:
+    line, end_line, col, end_col = [-1 if part is None else part for part in four]
+    return line, end_line, col, end_col
 
 
 def _read_expressions(text: str) -> tuple[dict[Span, _Expression], frozenset[str]]:

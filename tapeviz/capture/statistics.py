@@ -95,8 +95,12 @@ class _Scratch(threading.local):
         self.float32 = np.empty(BLOCK, np.float32)
         self.float64 = np.empty(BLOCK, np.float64)
         self.wide = np.empty(BLOCK, np.float64)
-        self.magnitude = {np.dtype(np.float32): np.empty(BLOCK, np.float32), np.dtype(np.float64): self.wide}
+        self.narrow = np.empty(BLOCK, np.float32)
         self.mask = np.empty(BLOCK, np.bool_)
+
+    def magnitude(self, dtype: np.dtype[Any]) -> Array:
+        """Room for absolute values."""
+        return self.narrow if dtype == np.float32 else self.wide
 
 
 _SCRATCH = _Scratch()
@@ -138,7 +142,7 @@ def _near_zero(flat: Array, starts: Array, tiny: float) -> tuple[Array, Array]:
     """How many elements of each segment are exactly zero, and how many are subnormal."""
     mask = _SCRATCH.mask[:flat.size]
     if tiny:
-        magnitude = np.abs(flat, out=_SCRATCH.magnitude[flat.dtype][:flat.size])
+        magnitude = np.abs(flat, out=_SCRATCH.magnitude(flat.dtype)[:flat.size])
         np.less(magnitude, tiny, out=mask)
     else:
         np.equal(flat, 0, out=mask)

@@ -1,0 +1,104 @@
+"""Statistics that are asked for one by one and computed all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tapeviz.capture.activations import low_shares, saturated_shares
+from tapeviz.capture.statistics import Array, statistics
+from tapeviz.recording.schema import NONE, RECORDS, State, What
+from tapeviz.recording.writer import Writer
+
+__gradtape__ = True   # the frames of this module are not the user's
+
+Key = tuple[int, int, int, int, int]   # tensor, op, pass, what, slot
+_KEY_FIELDS = ("tensor", "op", "pass", "what", "slot")
+
+
+class StatBatch:
+    """Gathers quantities; `write` appends their records.  An array asked for twice is read once."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._clear()
+
+    def _clear(self) -> None:
+        self._keys: list[Key] = []
+        self._rows: list[int] = []               # which array each request is about, -1 for None
+        self._arrays: list[Array] = []
+        self._known: dict[int, int] = {}         # id of an array -> its place in _arrays, which keeps it alive
+        self._angles: list[tuple[int, Array, Array, bool]] = []
+        self._outputs: dict[str, list[tuple[int, Array]]] = {}
+
+    def add(self, key: Key, array: Array | None) -> int:
+        """Ask for a statistic of a quantity, None being "no gradient". Returns the number of the request."""
+        if array is None:
+            row = -1
+        else:
+            known = self._known.get(id(array))
+            if known is None:
+                known = self._known[id(array)] = len(self._arrays)
+                self._arrays.append(array)
+            row = known
+        self._rows.append(row)
+        self._keys.append(key)
+        return len(self._keys) - 1
+
+    def angle(self, request: int, one: Array, other: Array, opposite: bool = False) -> None:
+        """Fill a request's `cosine` with that between two arrays of the same size (or to minus the second)."""
+        if one.size and one.dtype.kind == "f" and other.dtype.kind == "f":
+            self._angles.append((request, one, other, opposite))
+
+    def activation(self, request: int, op: str, output: Array) -> None:
+        """Fill a request's `low` and `saturated`, as far as they apply to the output of this op."""
+        self._outputs.setdefault(op, []).append((request, output))
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def write(self) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+        """Compute and append everything asked for; returns the records."""
+        if not self._keys:
+            return np.zeros(0, RECORDS["stat"])
+        rows = np.array(self._rows)
+        table = statistics(self._arrays)
+        records = table[rows] if len(table) else np.zeros(len(rows), RECORDS["stat"])
+        missing = np.flatnonzero(rows < 0)
+        if len(missing):
+            records[missing] = statistics([np.empty(0)])[0]
+            records["state"][missing] = State.NONE
+        for field, column in zip(_KEY_FIELDS, zip(*self._keys, strict=True), strict=True):
+            records[field] = column
+        if self._angles:
+            requests, ones, others, opposite = zip(*self._angles, strict=True)
+            records["cosine"][list(requests)] = cosines(ones, others) * np.where(opposite, -1, 1)
+        for op, outputs in self._outputs.items():
+            requests, arrays = zip(*outputs, strict=True)
+            records["low"][list(requests)] = low_shares(op, arrays)
+            records["saturated"][list(requests)] = saturated_shares(op, arrays)
+        self._writer.append_array("stat", records)
+        self._clear()
+        return records
+
+
+def cosines(ones: Sequence[Array], others: Sequence[Array]) -> Array:
+    """Cosines of pairs of arrays, NaN where one of a pair is zero or not finite."""
+    sizes = np.array([a.size for a in ones])
+    starts = np.cumsum(sizes) - sizes
+    with np.errstate(all="ignore"):
+        a = np.concatenate(ones, axis=None, dtype=np.float64)
+        b = np.concatenate(others, axis=None, dtype=np.float64)
+        # Unit length in the largest element: squares of 1e-200 would be zero.
+        a /= np.repeat(np.maximum.reduceat(np.abs(a), starts), sizes)
+        b /= np.repeat(np.maximum.reduceat(np.abs(b), starts), sizes)
+        dots, lengths = np.add.reduceat(a * b, starts), np.add.reduceat(a * a, starts) * np.add.reduceat(b * b, starts)
+        result: Array = np.clip(dots / np.sqrt(lengths), -1, 1)
+    return result
+
+
+def nonfinite(records: np.ndarray[tuple[int], np.dtype[np.void]]) -> bool:
+    """Whether a quantity among these records that the program computed holds a NaN or an infinity."""
+    bad = (records["nan"] > 0) | (records["posinf"] > 0) | (records["neginf"] > 0)
+    return bool(bad.any() and ((records["op"] != NONE) | (records["what"] != What.VALUE))[bad].any())

@@ -1,0 +1,254 @@
+"""The quick half of the recorder: an Observer that notes what happens and lets the script go on.
+
+Its methods append one tuple to a queue; every 16 ms the queue is worked through by whichever method notices that the
+time has come (or by a helper thread, if the script is busy elsewhere).  This is also where the script stands still.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter_ns
+from types import CodeType
+from typing import Any
+
+from gradtape.entries import find
+from gradtape.observers import Observer, current_scope
+from tapeviz.capture.control import Control, Stopped
+from tapeviz.capture.naming import names_in
+from tapeviz.capture.recorder import Recorder, has_default_name
+from tapeviz.capture.source import MARKER, user_frame, user_frames
+from tapeviz.recording.schema import NONE
+
+__gradtape__ = True   # the frames of this module are not the user's
+
+BATCH_NS = 16_000_000     # one frame of the window
+BATCH_EVENTS = 8192       # ... or so many events, so that a tight loop does not gather more than memory likes
+HELPER_SECONDS = 0.025
+_frame = sys._getframe
+_ident = threading.get_ident
+
+
+def _place() -> tuple[CodeType | None, int]:
+    """Where in the user's program the caller's caller was called from."""
+    frame = user_frame(_frame(2))
+    return (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
+
+
+class Capture(Observer):
+    """Observes the engine for a recorder and obeys a control."""
+
+    def __init__(self, recorder: Recorder, control: Control,
+                 broken: Callable[[BaseException], None] | None = None) -> None:
+        """`broken` is told of a failure of the recorder itself; without it the failure reaches the script."""
+        self.recorder = recorder
+        self.control = control
+        self.interrupted = False          # SIGINT came while a batch was being worked through
+        self._broken = broken
+        self._queue: deque[tuple[Any, ...]] = deque()
+        self._add = self._queue.append
+        self._lock = threading.RLock()
+        self._worker: int | None = None   # the thread that works through the queue
+        self._due = perf_counter_ns() + BATCH_NS
+        self._entered: dict[int, tuple[tuple[Any, ...], int]] = {}   # by id() of a running call
+        self._paused_node: dict[int, Any] = {}
+        self._unnamed: set[int] = set()   # serials of variables that got no name and were not used yet
+        self._closed = threading.Event()
+        threading.Thread(target=self._help, name="tapeviz recorder", daemon=True).start()
+
+    # --- events of the engine ---------------------------------------------------------------------------------
+
+    def on_op(self, op: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: dict[str, Any],
+              recorded: bool, started: int) -> None:
+        """An op ran."""
+        ended = perf_counter_ns()
+        frame: Any = _frame(1)
+        while frame is not None and MARKER in frame.f_globals:
+            frame = frame.f_back
+        code, lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
+        self._add((self.recorder.op, _ident(), op, inputs, outputs, attrs, recorded, started, ended, code, lasti,
+                   current_scope()))
+        if self.control.flag and self.control.wants_stop_at("op"):
+            self.process(wait=True)
+            self._hold("op")
+        elif ended > self._due or len(self._queue) > BATCH_EVENTS:
+            self.process()
+
+    def on_op_error(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], error: BaseException) -> None:
+        """An op raised."""
+        now = perf_counter_ns()
+        self._add((self.recorder.op, _ident(), op, inputs, (), attrs, False, now, now, *_place(), current_scope(),
+                   f"{type(error).__name__}: {error}"))
+
+    def on_variable(self, variable: Any) -> None:
+        """A variable was created."""
+        if has_default_name(variable):
+            self._unnamed.add(variable._serial)
+        self._add((self.recorder.created, _ident(), variable, variable._value, *_place()))
+
+    def on_assign(self, variable: Any, kind: str, value: Any, before: Any) -> None:
+        """A variable was assigned to."""
+        self._add((self.recorder.assigned, _ident(), variable, kind, value, before, variable._value, perf_counter_ns(),
+                   *_place()))
+
+    def on_watch(self, tape: Any, tensor: Any, explicit: bool) -> None:
+        """A tensor is watched, or a variable is read for the first time on a tape."""
+        if tensor._serial in self._unnamed:
+            self._name_variable(tensor)
+        entries = tape._entries
+        position = -1 if entries is None else find(tensor, entries)
+        self._add((self.recorder.watched, tape, tensor, explicit, entries, position, *_place()))
+
+    def on_tape_enter(self, tape: Any) -> None:
+        """A tape starts to record."""
+        event = (_ident(), tape, bool(tape.persistent), perf_counter_ns(), *_place())
+        if not self.control.flag:
+            self._add((self.recorder.entered, *event))
+            return
+        begun = False
+
+        def enter(*parts: Any) -> None:
+            nonlocal begun
+            begun = self.recorder.entered(*parts)
+
+        self._add((enter, *event))
+        self.process(wait=True)
+        if begun and self.control.wants_stop_at("iteration"):
+            self._hold("iteration")
+
+    def on_tape_exit(self, tape: Any) -> None:
+        """A tape was left."""
+        self._add((self.recorder.left, _ident(), tape))
+
+    def on_gradient_start(self, call: Any) -> None:
+        """A gradient call begins."""
+        frame = user_frame(_frame(1))
+        names: dict[int, str] = {}
+        if frame is not None:
+            wanted = {id(x) for x in (*call.targets[:4], *call.sources[:4]) if not x._serial}
+            if wanted:
+                names = {id(v): k for k, v in frame.f_locals.copy().items() if id(v) in wanted}
+        self._add((self.recorder.backward.started, _ident(), call, call.tape._entries, names, perf_counter_ns(),
+                   *((None, -1) if frame is None else (frame.f_code, frame.f_lasti))))
+
+    def on_vjp_enter(self, call: Any, node: Any, cotangents: tuple[Any, ...]) -> None:
+        """A node is about to be undone."""
+        if self.control.flag and self.control.wants_stop_at("node"):
+            self._add((self._enter_now, call, node, cotangents, perf_counter_ns()))
+            self.process(wait=True)
+            self._hold("node", call)
+            self._entered[id(call)] = ((), perf_counter_ns())
+        else:
+            self._entered[id(call)] = (cotangents, perf_counter_ns())
+
+    def on_vjp_exit(self, call: Any, node: Any, contributions: tuple[Any, ...]) -> None:
+        """A node was undone."""
+        now = perf_counter_ns()
+        cotangents, since = self._entered.pop(id(call), ((), now))
+        self._add((self._step, call, node, cotangents, contributions, since, now))
+        if now > self._due:
+            self.process()
+
+    def on_gradient_end(self, call: Any, results: list[Any], error: BaseException | None) -> None:
+        """A gradient call ended."""
+        self._entered.pop(id(call), None)
+        self._add((self.recorder.backward.ended, _ident(), call, list(results), error is not None, perf_counter_ns()))
+
+    # --- events of the worker ---------------------------------------------------------------------------------
+
+    def text(self, stream: str, text: str) -> None:
+        """The script printed something."""
+        self._add((self.recorder.text, stream, text))
+
+    def event(self, kind: str, data: dict[str, Any]) -> None:
+        """Something else happened."""
+        self._add((self.recorder.event, kind, data))
+
+    # --- working through the queue ----------------------------------------------------------------------------
+
+    def process(self, wait: bool = False) -> None:
+        """Work through the queue; if another thread does so already, wait for it or leave it to that one."""
+        if not self._lock.acquire(blocking=wait):
+            return
+        try:
+            if self._worker == _ident():   # a signal handler or a destructor, in the middle of a batch
+                return
+            self._worker = _ident()
+            try:
+                self._work()
+            except Exception as error:   # a failure of ours must not become one of the script
+                if self._broken is None:
+                    raise
+                self._broken(error)
+            finally:
+                self._worker = None
+        finally:
+            self._lock.release()
+        if self.interrupted and threading.current_thread() is threading.main_thread():
+            self.interrupted = False
+            raise KeyboardInterrupt
+
+    def _work(self) -> None:
+        queue = self._queue
+        for _ in range(len(queue)):
+            function, *parts = queue.popleft()
+            function(*parts)
+        self.recorder.end_batch()
+        self._due = perf_counter_ns() + BATCH_NS
+
+    def is_busy(self) -> bool:
+        """Whether this thread is working through the queue (and must not be interrupted now)."""
+        return self._worker == _ident()
+
+    def close(self) -> None:
+        """Work through what is left and stop the helper."""
+        self._closed.set()
+        self.process(wait=True)
+
+    def _help(self) -> None:
+        while not self._closed.wait(HELPER_SECONDS):
+            if self._queue and perf_counter_ns() > self._due + BATCH_NS:
+                self.process()
+
+    def _step(self, call: Any, node: Any, cotangents: tuple[Any, ...], contributions: tuple[Any, ...], since: int,
+              now: int) -> None:
+        backward = self.recorder.backward
+        ref = self._paused_node.pop(id(call), None)
+        if ref is None:
+            ref = backward.entered(call, node, cotangents, since)
+        backward.undone(call, ref, contributions, since, now - since)
+
+    def _enter_now(self, call: Any, node: Any, cotangents: tuple[Any, ...], now: int) -> None:
+        self._paused_node[id(call)] = self.recorder.backward.entered(call, node, cotangents, now)
+
+    # --- standing still ---------------------------------------------------------------------------------------
+
+    def _hold(self, where: str, call: Any = None) -> None:
+        """Stand still; before that everything of this iteration is in the file."""
+        recorder = self.recorder
+        with self._lock:
+            pass_, step = recorder.backward.progress(call) if call is not None else (None, None)
+            recorder.values.freeze(whole_ring=False)
+            recorder.event("pause", {"reason": where})
+            recorder.writer.flush()
+            op = recorder.last_op
+        try:
+            self.control.hold({"op": None if op == NONE else op, "pass": pass_, "step": step,
+                               "iteration": recorder.iterations.current, "where": where})
+        except Stopped:
+            self._add((recorder.event, "resume", {"to": "stop"}))
+            raise
+        self._add((recorder.event, "resume", {}))
+
+    # --- names ------------------------------------------------------------------------------------------------
+
+    def _name_variable(self, variable: Any) -> None:
+        """Name a variable at first sight, by what the user's program calls it there."""
+        self._unnamed.discard(variable._serial)
+        frames = user_frames(_frame(2))
+        loops = self.recorder.places.file(frames[0].f_code.co_filename)[2] if frames else frozenset()
+        name = names_in(frames, loops).get(id(variable))
+        if name:
+            self.recorder.names[variable._serial] = name

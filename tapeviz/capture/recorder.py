@@ -1,0 +1,363 @@
+"""Events of the engine into records: the slow half of the recorder, which works through a batch at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from tapeviz.capture import activations
+from tapeviz.capture.backward import Backward, PassState
+from tapeviz.capture.batch import StatBatch, nonfinite
+from tapeviz.capture.iterations import Iterations
+from tapeviz.capture.source import Places
+from tapeviz.capture.statistics import Array
+from tapeviz.capture.tensors import OpRef, Tensors, VariableState, drop_unheld
+from tapeviz.capture.values import ValueKeeper
+from tapeviz.recording.schema import NONE, AssignKind, OpFlag, Phase, Role, TensorFlag, What
+from tapeviz.recording.writer import Writer
+
+__gradtape__ = True   # the frames of this module are not the user's
+
+LEVELS = ("params", "tape", "stats", "values")
+TEXT_LIMIT = 64 << 20       # characters of output that are recorded
+_ASSIGN_KINDS = {"assign": AssignKind.ASSIGN, "add": AssignKind.ADD, "sub": AssignKind.SUB}
+_LONGEST_ATTRIBUTE = 200
+
+
+@dataclass
+class TapeState:
+    """A tape as far as the queue of events has been worked through."""
+
+    id: int
+    loc: int
+    persistent: int
+    enter_op: int
+    t: int
+    thread: int
+    parent: int = NONE
+    entered: int = 0
+    inner_order: int = 0     # highest order of a gradient call made while this tape was listening
+
+
+@dataclass
+class ThreadState:
+    """Open tapes and running gradient calls of one thread of the script."""
+
+    number: int
+    tapes: list[TapeState] = field(default_factory=list)
+    passes: list[PassState] = field(default_factory=list)
+
+
+class Recorder:
+    """Takes events in order (methods named after them) and appends records; statistics follow with `end_batch`."""
+
+    def __init__(self, writer: Writer, level: str, value_budget: int) -> None:
+        rank = LEVELS.index(level)
+        self.writer = writer
+        self.with_ops, self.with_stats = rank >= 1, rank >= 2
+        self.places = Places(writer)
+        self.tensors = Tensors(writer)
+        self.values = ValueKeeper(writer, value_budget, everything=rank >= 3)
+        self.batch = StatBatch(writer)
+        self.iterations = Iterations(writer, writer.now())
+        self.backward = Backward(self)
+        self.ops = 0
+        self.tapes = 0
+        self.threads: dict[int, ThreadState] = {}
+        self.names: dict[int, str] = {}                  # of variables, by serial, found in the user's frames
+        self.used_tape = False
+        self._tape_states: dict[int, tuple[Any, TapeState]] = {}
+        self._put_op = writer.appender("op")
+        self._kinds: dict[int, tuple[Any, int, int]] = {}
+        self._attrs: dict[object, int] = {}
+        self._scopes: dict[tuple[str, ...], int] = {(): NONE}
+        self._created: dict[int, tuple[Any, Any, CodeType | None, int]] = {}
+        self._texts: list[tuple[str, list[str], int]] = []
+        self._text_left = TEXT_LIMIT
+        self._found_nonfinite = False
+        self._start = writer.start_ns
+
+    # --- batches ----------------------------------------------------------------------------------------------
+
+    def end_batch(self) -> None:
+        """Compute the statistics that were asked for; make everything visible to readers."""
+        records = self.batch.write()
+        if not self._found_nonfinite and len(records) and nonfinite(records):
+            self._found_nonfinite = True
+            self.values.freeze()
+        self._write_texts()
+        self.writer.flush()
+
+    def finish(self) -> None:
+        """The run has ended, in whatever way: write what was waiting for that."""
+        for variable, *_ in list(self._created.values()):   # those that were never used
+            self.variable_state(variable)
+        self.values.freeze()
+        self.writer.set_meta("used_tape", self.used_tape)
+        self.end_batch()
+
+    def quantity(self, tensor: int, what: What, array: Any, op: int = NONE, pass_: int = NONE, slot: int = 0) -> int:
+        """A quantity was computed: statistics for it, and maybe its value. Returns the number of the request."""
+        if not isinstance(array, (np.ndarray, np.generic)):
+            array = as_array(array)
+        self.values.offer(tensor, what, array, pass_, op, slot)
+        return self.batch.add((tensor, op, pass_, what, slot), array)
+
+    def thread(self, ident: int) -> ThreadState:
+        """What is known of a thread."""
+        found = self.threads.get(ident)
+        if found is None:
+            found = self.threads[ident] = ThreadState(len(self.threads))
+        return found
+
+    # --- operations -------------------------------------------------------------------------------------------
+
+    def op(self, ident: int, row: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: dict[str, Any],
+           recorded: bool, started: int, ended: int, code: CodeType | None, lasti: int, scope: tuple[str, ...],
+           error: str = "") -> None:
+        """An op ran (or raised: no outputs, `error`)."""
+        number = self.ops
+        self.ops = number + 1
+        if not self.with_ops:
+            return
+        thread = self.thread(ident)
+        known = self._kinds.get(id(row))
+        kind, flags = (known[1], known[2]) if known else self._kind(row)
+        if recorded:
+            flags |= OpFlag.RECORDED
+        if error:
+            flags |= OpFlag.FAILED
+            self.writer.op_extra(number, "error", error)
+        find = self.tensors.find
+        read = []
+        for slot, x in enumerate(inputs):
+            tensor = find(x)
+            read.append(self.leaf(x, row, slot, code, lasti) if tensor is None else tensor)
+        made = tuple([self._output(row, number, k, y, code, lasti) for k, y in enumerate(outputs)])
+        count = len(read)
+        four = (*read, NONE, NONE, NONE, NONE)[:4] if count <= 4 else tuple(read[:4])
+        if count > 4:
+            self.writer.op_extra(number, "inputs", read)
+        passes, tapes = thread.passes, thread.tapes
+        phase = (Phase.BACKWARD if passes else Phase.FORWARD if tapes
+                 else Phase.UPDATE if self.iterations.gradient_seen else Phase.OUTSIDE)
+        self._put_op((
+            number, kind, phase, flags, self._scopes[scope] if scope in self._scopes else self._scope(scope),
+            self.places.loc(code, lasti), thread.number, min(count, 255), len(made), *four, made[0] if made else NONE,
+            started - self._start, min(ended - started, NONE), tapes[-1].id if tapes else NONE,
+            passes[-1].id if passes else NONE, self._attrs_id(attrs) if attrs else NONE))
+        if recorded:
+            ref = OpRef(number, tuple(read), made)
+            for y, tensor in zip(outputs, made, strict=True):
+                self.tensors.place(y._entries, y._index, tensor, ref)
+
+    def _output(self, row: Any, op: int, k: int, y: Any, code: CodeType | None, lasti: int) -> int:
+        value = y._value
+        name = self.places.result_name(code, lasti, k)
+        tensor = self.tensors.new(value, Role.INTERMEDIATE, op, name=self.writer.name_id(name) if name else NONE)
+        self.tensors.know(y, tensor)
+        if self.with_stats:
+            request = self.quantity(tensor, What.VALUE, value, op)
+            if row.name in activations.NAMES:
+                self.batch.activation(request, row.name, value)
+        return tensor
+
+    def leaf(self, x: Any, row: Any = None, slot: int = 0, code: CodeType | None = None, lasti: int = -1) -> int:
+        """The tensor of something no op has made: a variable, a constant, an array, a number."""
+        if getattr(x, "_serial", 0):
+            return self.variable_state(x).tensor
+        value = getattr(x, "_value", x)
+        if not isinstance(value, (np.ndarray, np.generic)):
+            value = as_array(value)
+        argument = row.arguments[min(slot, len(row.arguments) - 1)] if row is not None and row.arguments else ""
+        name = self.places.operand_name(code, lasti, row.name, slot, argument) if row is not None else ""
+        tensor, value = self.tensors.constant(x, value, name)
+        if self.with_stats:
+            self.quantity(tensor, What.VALUE, value)
+        return tensor
+
+    def _kind(self, row: Any) -> tuple[int, int]:
+        flags = (0 if row.differentiable else OpFlag.NONDIFFERENTIABLE) | (
+            OpFlag.STOPS_GRADIENT if row.stops_gradient else 0)
+        number = self.writer.kind(row.name, row.formula, row.arguments, row.vjp_formulas, flags)
+        if len(self._kinds) > 10_000:   # rows made on the fly by custom gradients
+            self._kinds.clear()
+        self._kinds[id(row)] = (row, number, flags)
+        return number, flags
+
+    def _scope(self, names: tuple[str, ...]) -> int:
+        parent = self._scopes[names[:-1]] if names[:-1] in self._scopes else self._scope(names[:-1])
+        found = self._scopes[names] = self.writer.scope_id(parent, "name", names[-1])
+        return found
+
+    def _attrs_id(self, attrs: dict[str, Any]) -> int:
+        try:
+            key = tuple(attrs.items())
+            found = self._attrs.get(key)
+        except TypeError:   # lists and arrays are no keys
+            return self.writer.attrs_id({k: plain(v) for k, v in attrs.items()})
+        if found is None:
+            found = self._attrs[key] = self.writer.attrs_id({k: plain(v) for k, v in attrs.items()})
+        return found
+
+    # --- variables --------------------------------------------------------------------------------------------
+
+    def created(self, ident: int, variable: Any, value: Any, code: CodeType | None, lasti: int) -> None:
+        """A variable was created; its record waits until it is used and so may have got its name."""
+        self._created[variable._serial] = (variable, value, code, lasti)
+
+    def variable_state(self, variable: Any) -> VariableState:
+        """What is known of a variable; its records are written when it is first used."""
+        serial = variable._serial
+        state = self.tensors.variables.get(serial)
+        if state is None:
+            _, value, code, lasti = self._created.pop(serial, (variable, variable._value, None, -1))
+            found = self.names.pop(serial, "") or self.places.result_name(code, lasti)
+            name = found if has_default_name(variable) and found else variable.name
+            trainable = bool(variable.trainable)
+            number = self.writer.variable(name, value.shape, value.dtype, trainable, self.places.loc(code, lasti))
+            tensor = self._version(number, 0, value, trainable)
+            state = self.tensors.variables[serial] = VariableState(
+                variable, number, name, 0, tensor, value, trainable, [tensor])
+        return state
+
+    def _version(self, variable: int, version: int, value: Array, trainable: bool) -> int:
+        flags = TensorFlag.TRAINABLE | TensorFlag.WATCHED if trainable else 0
+        tensor = self.tensors.new(value, Role.VARIABLE, variable=variable, version=version, flags=flags)
+        self.quantity(tensor, What.VALUE, value)
+        return tensor
+
+    def assigned(self, ident: int, variable: Any, kind: str, given: Any, before: Any, after: Any, t: int,
+                 code: CodeType | None, lasti: int) -> None:
+        """A variable was assigned to."""
+        state = self.variable_state(variable)
+        source = self.tensors.find(given)
+        by = self.tensors.producer(source)
+        state.version += 1
+        state.tensor = tensor = self._version(state.id, state.version, after, state.trainable)
+        state.value = after
+        state.versions = [*state.versions[-3:], tensor]
+        self.writer.assign(state.id, state.version, tensor, by, self.places.loc(code, lasti), self.ops,
+                           t - self._start, _ASSIGN_KINDS[kind], 0)
+        if after.dtype.kind in "fc" and after.shape == before.shape:
+            with np.errstate(all="ignore"):
+                update = after - before
+            request = self.quantity(tensor, What.UPDATE, update, by)
+            gradient = state.gradient
+            if gradient is not None and gradient.shape == update.shape:
+                self.batch.angle(request, update, gradient, opposite=True)
+        self.iterations.assigned(state.id)
+
+    # --- tapes ------------------------------------------------------------------------------------------------
+
+    def tape_of(self, tape: Any) -> TapeState:
+        """What is known of a tape that has been entered."""
+        return self._tape_states[id(tape)][1]
+
+    def entered(self, ident: int, tape: Any, persistent: bool, t: int, code: CodeType | None, lasti: int) -> bool:
+        """A tape was entered; returns whether an iteration began with it."""
+        self.used_tape = True
+        thread, loc = self.thread(ident), self.places.loc(code, lasti)
+        begins = False
+        if not any(other.tapes or other.passes for other in self.threads.values()):
+            begins = self.iterations.tape_opened(loc, self.ops, self.backward.count, t - self._start)
+            if begins:
+                self.tensors.sweep()
+                self.values.begin(self.iterations.current)
+                self._forget_tapes()
+        known = self._tape_states.get(id(tape))
+        if known is None:
+            state = TapeState(self.tapes, loc, persistent, self.ops, t - self._start, thread.number)
+            self.tapes += 1
+            self._tape_states[id(tape)] = (tape, state)
+        else:
+            state = known[1]
+        state.parent = thread.tapes[-1].id if thread.tapes else NONE
+        state.entered += 1
+        thread.tapes.append(state)
+        self._write_tape(state, 1, NONE)
+        return begins
+
+    def left(self, ident: int, tape: Any) -> None:
+        """A tape was left."""
+        state, thread = self.tape_of(tape), self.thread(ident)
+        if state in thread.tapes:
+            thread.tapes.remove(state)
+        self._write_tape(state, 0, self.ops)
+
+    def watched(self, tape: Any, tensor: Any, explicit: bool, entries: Any, position: int, code: CodeType | None,
+                lasti: int) -> None:
+        """A tensor is watched, or a variable was read for the first time on a tape, and has this place there."""
+        known = self._tape_states.get(id(tape))
+        if known is None or not self.with_ops:
+            return
+        number = self.tensors.find(tensor)
+        if number is None:
+            number = self.leaf(tensor)
+        if position >= 0 and self.tensors.made_at(entries, position) is None:
+            self.tensors.place(entries, position, number)
+        variable = self.variable_state(tensor).id if tensor._serial else NONE
+        self.writer.watch(known[1].id, number, variable, self.ops, self.places.loc(code, lasti), int(explicit), 0)
+
+    def _write_tape(self, s: TapeState, is_open: int, exit_op: int) -> None:
+        self.writer.tape(s.id, s.parent, s.persistent, is_open, s.thread, s.loc, s.enter_op, exit_op, s.t, s.entered)
+
+    def _forget_tapes(self) -> None:
+        drop_unheld(self._tape_states)   # an open one is held by its with statement
+
+    # --- what the script says ---------------------------------------------------------------------------------
+
+    def text(self, stream: str, text: str) -> None:
+        """The script printed something; neighbouring pieces become one event."""
+        if self._texts and self._texts[-1][0] == stream and self._texts[-1][2] == self.ops:
+            self._texts[-1][1].append(text)
+        else:
+            self._texts.append((stream, [text], self.ops))
+
+    def event(self, kind: str, data: dict[str, Any]) -> None:
+        """Something else that happened once."""
+        self._write_texts()
+        self.writer.event(kind, data, self.last_op, self.backward.running)
+
+    @property
+    def last_op(self) -> int:
+        """The operation that ran last, NONE before the first."""
+        return self.ops - 1 if self.ops and self.with_ops else NONE
+
+    def _write_texts(self) -> None:
+        texts, self._texts = self._texts, []
+        for stream, pieces, ops in texts:
+            text = "".join(pieces)
+            if self._text_left <= 0:
+                continue
+            self._text_left -= len(text)
+            if self._text_left <= 0:
+                text = text[:self._text_left] + "\n… (the rest of the output is not recorded)\n"
+            self.writer.event(stream, {"text": text}, ops - 1 if ops and self.with_ops else NONE)
+
+
+def has_default_name(variable: Any) -> bool:
+    """Whether the user has given a variable no name."""
+    return bool(variable.name == f"Variable:{variable._serial - 1}")
+
+
+def as_array(value: Any) -> Array:
+    """A user's operand (number, list, array of another library) as a NumPy array; empty if it cannot be one."""
+    get = getattr(value, "get", None)      # CuPy arrays refuse to be converted silently
+    try:
+        return np.asarray(get() if callable(get) else value)
+    except (TypeError, ValueError):
+        return np.empty(0)
+
+
+def plain(value: Any) -> Any:
+    """An op's attribute as JSON can hold it."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)) and len(value) <= 32:
+        return [plain(part) for part in value]
+    text = repr(value)
+    return text if len(text) <= _LONGEST_ATTRIBUTE else text[:_LONGEST_ATTRIBUTE] + "…"

@@ -1,0 +1,94 @@
+"""Which values are kept in full: the policy, and the flight recorder that remembers the newest iterations."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from tapeviz.capture.statistics import Array
+from tapeviz.recording.writer import Writer
+
+__gradtape__ = True   # the frames of this module are not the user's
+
+Quantity = tuple[int, int, Array, int, int, int]   # tensor, what, array, pass, op, slot
+FIRST_ITERATIONS = 3       # always kept: most mistakes show at once
+SMALL_BYTES = 512          # such values are kept everywhere ...
+SMALL_COUNT = 20_000       # ... until there are so many that writing them would be felt
+FIRST_STRIDE = 10
+RING_ITERATIONS = 2        # the newest ones, held by reference
+
+
+class ValueKeeper:
+    """Decides, quantity by quantity, what goes into the file.
+
+    Kept: everything of the first iterations, of iterations 2^k and of every stride-th (the stride doubles as the
+    budget shrinks), of the iteration that is paused in or first met a non-finite number; small values everywhere at
+    first; and, when the run ends in whatever way, everything of the newest iterations.
+    """
+
+    def __init__(self, writer: Writer, budget: int, everything: bool = False) -> None:
+        self._writer = writer
+        self._budget = budget
+        self._left = budget                       # bytes
+        self._most_per_iteration = budget // 4
+        self._everything = everything
+        self._keeping = True
+        self._iteration = 0
+        self._written = 0                         # bytes of this iteration
+        self._stride = FIRST_STRIDE
+        self._small_left = SMALL_COUNT
+        self._ring: deque[list[Quantity]] = deque([[]], maxlen=RING_ITERATIONS)
+        self._ring_bytes = 0
+        self._current: list[Quantity] = self._ring[0]
+        self.degraded = ""                        # why less is kept than was asked for; "" if it is not
+
+    def offer(self, tensor: int, what: int, array: Array, pass_: int, op: int, slot: int) -> None:
+        """A quantity has been computed."""
+        size = array.nbytes
+        if self._keeping and self._written + size <= self._most_per_iteration:
+            self._write((tensor, what, array, pass_, op, slot))
+        elif size <= SMALL_BYTES and self._small_left > 0:
+            self._small_left -= 1
+            self._write((tensor, what, array, pass_, op, slot))
+        else:
+            self._current.append((tensor, what, array, pass_, op, slot))
+            self._ring_bytes += size
+            if self._ring_bytes > self._budget:   # what it holds is memory that the script may need
+                for held in self._ring:
+                    held.clear()
+                self._ring_bytes = 0
+
+    def begin(self, iteration: int) -> None:
+        """A new iteration starts."""
+        self._iteration, self._written = iteration, 0
+        self._current = []
+        self._ring.append(self._current)
+        self._ring_bytes = sum(array.nbytes for held in self._ring for _, _, array, *_ in held)
+        self._keeping = self._is_due(iteration)
+
+    def freeze(self, whole_ring: bool = True) -> None:
+        """Write what is remembered and keep the rest of this iteration: people will ask about it."""
+        for held in self._ring if whole_ring else (self._current,):
+            for quantity in held:
+                self._write(quantity)
+            held.clear()
+        self._ring_bytes = 0 if whole_ring else sum(a.nbytes for held in self._ring for _, _, a, *_ in held)
+        self._keeping = True
+
+    def _is_due(self, iteration: int) -> bool:
+        if iteration < FIRST_ITERATIONS:
+            return True
+        if self._left <= 0:
+            if not self.degraded:
+                self.degraded = f"the values have used up their {self._budget >> 20} MB"
+            return False
+        if self._everything:
+            return True
+        while self._left < self._budget / (self._stride // FIRST_STRIDE + 1):
+            self._stride *= 2
+        return iteration % self._stride == 0 or iteration & (iteration - 1) == 0
+
+    def _write(self, quantity: Quantity) -> None:
+        tensor, what, array, pass_, op, slot = quantity
+        self._writer.value(tensor, what, array, pass_, op, slot)
+        self._written += array.nbytes
+        self._left -= array.nbytes
