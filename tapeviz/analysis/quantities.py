@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeviz.analysis.focus import Focus
+from tapeviz.analysis.names import op_number
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, What
 
@@ -60,5 +61,5 @@ def made_by(recording: Recording, tensor: int) -> str:
     """"matmul 25" for the result of an operation, else what the tensor is."""
     op = int(recording.tensors["op"][tensor])
     if op != NONE and op < len(recording.ops):
-        return f"{recording.op_name(op)} {op}"
+        return f"{recording.op_name(op)} {op_number(recording, op)}"
     return "variable" if int(recording.tensors["variable"][tensor]) != NONE else "constant"

@@ -121,7 +121,8 @@ QPlainTextEdit, QTextEdit, QTextBrowser { background: $surface; color: $text; bo
     selection-background-color: $selection; selection-color: $text; }
 QPlainTextEdit:focus, QTextEdit:focus { border: 1px solid $focus; }
 
-QScrollArea, QScrollArea > QWidget > QWidget[role="page"] { background: $surface; border: none; }
+QScrollArea { background: $surface; border: none; }
+QWidget[role="page"] { background: $surface; }
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: $px10; margin: 0; }
 QScrollBar:horizontal { height: $px10; margin: 0; }
@@ -147,6 +148,6 @@ QLabel[role="empty"] { color: $muted; font-size: $font13; }
 QLabel[role="mono"] { font-family: "$mono"; font-size: $font11_5; }
 QLabel[role="error"] { color: $error; font-family: "$mono"; font-size: $font12; }
 QLabel[role="pill"] { background: $accent; color: $on_accent; font-weight: 600; font-size: $font11_5;
-    border-radius: $px10; padding: $px2 $px10; }
+    border-radius: $px10; padding: 0 $px10; min-height: $px20; max-height: $px20; }
 QLabel:disabled { color: $faded; }
 """

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from tapeviz.analysis.format import sci
+from tapeviz.analysis.format import plain
 from tapeviz.analysis.magnitude import OK, Special, log_ratio_bin, median_norm, of_norm
 from tapeviz.gui.painting import brush, colour, crisp, draw_special, elided, guarded, pen
 from tapeviz.gui.theme import Theme
@@ -99,7 +99,7 @@ def lines_of(evidence: Mapping[str, object]) -> list[str]:
 def _word(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         return str(value)
-    return str(int(value)) if float(value).is_integer() and abs(float(value)) < 1e5 else sci(float(value), 2)
+    return plain(float(value), true_minus=True)
 
 
 class EvidencePicture(QWidget):

@@ -31,6 +31,8 @@ class FindingsPanel(QWidget):
         self._all = False
         self.cards: list[FindingCard] = []
         self.setAccessibleName("Findings")
+        self.setProperty("role", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.scroll = QScrollArea()
         self.scroll.setWidgetResizable(True)
         self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

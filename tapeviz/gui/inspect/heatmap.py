@@ -32,7 +32,7 @@ class HeatMap(QWidget):
         self._image: QImage | None = None
         self._pixels: NDArray[np.uint8] | None = None     # QImage does not own its memory
         self._small: NDArray[np.float64] | None = None
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from tapeviz.analysis.arrays import decades, extreme, first_nonfinite, plane, summarize
 from tapeviz.analysis.format import shape_text
+from tapeviz.analysis.names import tensor_text
 from tapeviz.analysis.quantities import Asked, made_by, quantities
 from tapeviz.gui.inspect.colours import histogram, span
 from tapeviz.gui.inspect.copying import as_csv, as_numpy
@@ -133,6 +134,8 @@ class TensorPanel(QWidget):
         scroll.setWidget(page)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._stack = QStackedLayout(self)
+        self.setProperty("role", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._stack.addWidget(EmptyState(EMPTY))
         self._stack.addWidget(scroll)
 
@@ -199,7 +202,7 @@ class TensorPanel(QWidget):
         row = recording.tensors[asked.tensor]
         shape = recording.shape(int(row["shape"]))
         dtype = recording.dtype(int(row["dtype"]))
-        name = recording.tensor_name(asked.tensor)
+        name = tensor_text(recording, asked.tensor)
         self.title.setText(name if asked.what is What.VALUE else f"{asked.label} of {name}")
         file, line = recording.op_line(int(row["op"])) if int(row["op"]) < len(recording.ops) else ("", 0)
         place = f", {Path(file).name}:{line}" if line else ""

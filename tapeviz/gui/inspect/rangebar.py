@@ -92,7 +92,7 @@ class RangeBar(QWidget):
                 inside = left + width > self.x_of(self._low) and left < self.x_of(self._high)
                 if height > 0:
                     painter.fillRect(QRectF(left, track.bottom() - height, max(1.0, width - 1), height),
-                                     colour(theme.text if inside else theme.control))
+                                     colour(theme.muted if inside else theme.border))
         strip = QRectF(self.x_of(self._low), track.bottom() + 1, 0, theme.px(_STRIP))
         strip.setRight(self.x_of(self._high))
         line = np.arange(STEPS, dtype=np.uint8)

@@ -58,7 +58,7 @@ class Statistics(QWidget):
         super().__init__(parent)
         self._rows: Sequence[Row] = ()
         self._theme: Theme | None = None
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAccessibleName("Statistics")

@@ -1,0 +1,243 @@
+"""The step card: its parts from top to bottom, filled from one StepCard of the analysis."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from tapeviz.analysis.explain import Explanation, explain_element
+from tapeviz.analysis.format import plain as plain_number
+from tapeviz.analysis.steps import Accumulation, Contribution, StepCard
+from tapeviz.gui.formula import FormulaLabel
+from tapeviz.gui.stepper.blocks import Chip, MatrixBlock
+from tapeviz.gui.stepper.choosers import ArgumentChooser, PlaneChooser
+from tapeviz.gui.stepper.contributions import ContributionList
+from tapeviz.gui.stepper.pair import Pair
+from tapeviz.gui.theme import Theme
+
+CHIPS = 3      # other results that are shown as chips; more are reached by the chooser
+
+
+def label(role: str, wrap: bool = False) -> QLabel:
+    """A label with a role of the style sheet."""
+    result = QLabel()
+    result.setProperty("role", role)
+    result.setTextFormat(Qt.TextFormat.PlainText)
+    if wrap:
+        result.setWordWrap(True)
+        result.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+    return result
+
+
+class CardView(QWidget):
+    """Shows one step; which argument and which element are chosen is told outwards and set from outside."""
+
+    element_chosen = Signal(object)      # full index
+    slot_chosen = Signal(int)
+    step_chosen = Signal(int)
+    link_chosen = Signal()
+    nearest_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._card: StepCard | None = None
+        self._slot = -1
+        self._element: tuple[int, ...] | None = None
+        self._make_head()
+        self._make_rule()
+        self.incoming, self.local = MatrixBlock(44), MatrixBlock(39)
+        self.operands = Pair(self.incoming, self.local)
+        self.contribution = MatrixBlock(74, interactive=True)
+        self.plane = PlaneChooser()
+        self.check = label("small")
+        self.contribution.right.addWidget(self.check)
+        self._make_why()
+        self.list_title = label("heading")
+        self.list = ContributionList()
+        self.accumulated = MatrixBlock(74, interactive=True)
+        self.also = label("small")
+        self.also.setText("also:")
+        self.chips: list[Chip] = []
+        self.accumulated.right.addWidget(self.also)
+        self.missing = label("muted", wrap=True)
+        self.nearest = QPushButton("Go to the nearest captured iteration")
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(12, 10, 12, 12)
+        self.column.setSpacing(10)
+        self.column.addLayout(self._head)
+        for part in (self.rule_card, self.plane, self.operands, self.contribution, self.why_card, self.missing):
+            self.column.addWidget(part)
+        self.column.addWidget(self.nearest, 0, Qt.AlignmentFlag.AlignLeft)
+        below = QVBoxLayout()
+        below.setSpacing(4)
+        below.addWidget(self.list_title)
+        below.addWidget(self.list)
+        self.column.addLayout(below)
+        self.column.addWidget(self.accumulated)
+        self.column.addStretch(1)
+        self.link.clicked.connect(self.link_chosen)
+        self.nearest.clicked.connect(self.nearest_wanted)
+        self.arguments.chosen.connect(self.slot_chosen)
+        self.contribution.matrix.chosen.connect(self.element_chosen)
+        self.accumulated.matrix.chosen.connect(self.element_chosen)
+        self.plane.chosen.connect(self._plane_chosen)
+        self.list.step_chosen.connect(self.step_chosen)
+
+    # --- the parts -------------------------------------------------------------------------------
+
+    def _make_head(self) -> None:
+        self.title, self.pill = label("title", wrap=True), label("pill")
+        self.undone, self.iteration = label("muted"), label("muted")
+        self.link = QPushButton()
+        self.link.setProperty("kind", "link")
+        self.link.setToolTip("Show this line in the source")
+        self.pill.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.addWidget(self.title, 1)
+        first.addWidget(self.pill, 0, Qt.AlignmentFlag.AlignTop)
+        second.setSpacing(4)
+        second.addWidget(self.undone)
+        second.addWidget(self.link)
+        second.addStretch(1)
+        second.addWidget(self.iteration)
+        self._head = QVBoxLayout()
+        self._head.setSpacing(1)
+        self._head.addLayout(first)
+        self._head.addLayout(second)
+
+    def _make_rule(self) -> None:
+        self.rule_card = QFrame()
+        self.rule_card.setProperty("role", "card")
+        self.arguments = ArgumentChooser()
+        heading = label("heading")
+        heading.setText("Rule")
+        self.rule, self.shapes = FormulaLabel(25), label("mono", wrap=True)
+        self.shapes.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        top = QHBoxLayout()
+        top.addWidget(heading, 0, Qt.AlignmentFlag.AlignTop)
+        top.addStretch(1)
+        top.addWidget(self.arguments)
+        column = QVBoxLayout(self.rule_card)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(4)
+        column.addLayout(top)
+        column.addWidget(self.rule)
+        column.addWidget(self.shapes)
+
+    def _make_why(self) -> None:
+        self.why_card = QFrame()
+        self.why_card.setProperty("role", "card")
+        self.why_title, self.why_text = label("title", wrap=True), label("mono", wrap=True)
+        self.why_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column = QVBoxLayout(self.why_card)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(4)
+        column.addWidget(self.why_title)
+        column.addWidget(self.why_text)
+
+    # --- showing ---------------------------------------------------------------------------------
+
+    def show_card(self, card: StepCard, number: int, slot: int, element: tuple[int, ...] | None,
+                  theme: Theme) -> None:
+        """Show a step with one of its arguments and one element of the contribution to it.
+
+        number: that of the operation within its iteration, as lists show it
+        """
+        self._card, self._slot, self._element, self._theme = card, slot, element, theme
+        self.title.setText(card.title)
+        self.pill.setText(f"Step {card.step + 1} of {card.count}")
+        self.undone.setText(f"undoes operation {number}")
+        self.link.setText(f"{card.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{card.line}" if card.line else "")
+        self.link.setAccessibleName(f"Source {card.file} line {card.line}")
+        self.link.setVisible(bool(card.line))
+        self.iteration.setText(f"iteration {card.iteration}")
+        entry = next((c for c in card.contributions if c.slot == slot), None)
+        total = next((a for a in card.accumulations if entry is not None and a.tensor == entry.target.tensor), None)
+        self._show_rule(card, slot)
+        self._show_numbers(card, entry)
+        self._show_sum(card, entry, total)
+
+    def _show_rule(self, card: StepCard, slot: int) -> None:
+        names = [(rule.slot, rule.argument) for rule in card.rules]
+        self.arguments.show_names(names, slot)
+        rule = next((r for r in card.rules if r.slot == slot), None)
+        latex = rule.latex if rule is not None else ""
+        self.rule.show_formula(latex or card.formula, self._theme)
+        self.shapes.setText(rule.shapes if rule is not None else "")
+        self.rule_card.setVisible(bool(latex or card.formula))
+
+    def _show_numbers(self, card: StepCard, entry: Contribution | None) -> None:
+        theme, cotangent = self._theme, card.cotangents[0] if card.cotangents else None
+        value = entry.target.value if entry is not None else None
+        missing = entry.target.missing if entry is not None else "No gradient flows to this argument."
+        known = value is not None or (cotangent is not None and cotangent.value is not None)
+        for part in (self.operands, self.contribution):
+            part.setVisible(known)
+        self.missing.setVisible(not known)
+        self.nearest.setVisible(not known and entry is not None)
+        self.missing.setText(missing)
+        why = None
+        if value is not None and self._element is not None and entry is not None:
+            why = explain_element(card, entry.slot, self._element)
+        lead = self._element[:-2] if self._element is not None else ()
+        self.plane.show_shape(value.shape if value is not None else (), lead)
+        self.why_card.setVisible(why is not None)
+        if not known:
+            return
+        latex = rf"\bar{{{cotangent.latex}}}" if cotangent is not None and cotangent.latex else ""
+        self.incoming.show_block(latex, "incoming", cotangent.value if cotangent is not None else None,
+                                 cotangent.missing if cotangent is not None else "", theme)
+        self._show_local(why)
+        self.contribution.show_block("=", "contribution of this step", value, missing, theme)
+        self.contribution.matrix.mark(self._element, lead=lead)
+        self._show_check(card)
+        if why is not None:
+            self._show_why(why)
+
+    def _show_local(self, why: Explanation | None) -> None:
+        self.local.setVisible(False)
+        self.operands.set_operator("")
+
+    def _show_why(self, why: Explanation) -> None:
+        self.why_title.setText("Why is element")
+
+    def _show_check(self, card: StepCard) -> None:
+        error = card.numeric_check
+        self.check.setVisible(error is not None)
+        if error is not None:
+            self.check.setText(f"numeric check, error {plain_number(error)}")
+
+    def _show_sum(self, card: StepCard, entry: Contribution | None, total: Accumulation | None) -> None:
+        theme = self._theme
+        for part in (self.list_title, self.list, self.accumulated):
+            part.setVisible(total is not None)
+        self._show_chips(card, entry)
+        if total is None:
+            return
+        self.list_title.setText(f"Contributions to {total.name} (norms)")
+        self.list.show_sum(total, card.step, theme)
+        words = f"accumulated, {total.arrived} of {total.total}"
+        self.accumulated.show_block(rf"\bar{{{total.latex}}}", words, total.running.value, total.running.missing, theme)
+        element = self._element if total.running.value is not None else None
+        self.accumulated.matrix.mark(element, lead=element[:-2] if element is not None else ())
+
+    def _show_chips(self, card: StepCard, entry: Contribution | None) -> None:
+        for chip in self.chips:
+            chip.hide()
+            chip.deleteLater()
+        others = [c for c in card.contributions if c is not entry and (
+            entry is None or c.target.tensor != entry.target.tensor)][:CHIPS]
+        self.chips = []
+        for other in others:
+            total = next((a for a in card.accumulations if a.tensor == other.target.tensor), None)
+            size = total.running.size if total is not None else other.target.size
+            chip = Chip(other.slot, rf"\bar{{{other.target.latex}}}", other.target.name, size, self._theme)
+            chip.clicked.connect(self.slot_chosen)
+            self.accumulated.right.addWidget(chip)
+            self.chips.append(chip)
+        self.also.setVisible(bool(others))
+
+    def _plane_chosen(self, lead: tuple[int, ...]) -> None:
+        tail = self._element[-2:] if self._element is not None and len(self._element) > 2 else (0, 0)
+        self.element_chosen.emit((*lead, *tail))

@@ -1,0 +1,104 @@
+"""Two blocks and the operator between them: beside each other where there is room, else one under the other."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRect, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from tapeviz.gui.painting import guarded
+
+GAP = 4
+
+
+class Pair(QWidget):
+    """Lays out two widgets by the width they ask for; the second may be hidden."""
+
+    def __init__(self, left: QWidget, right: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._left, self._right = left, right
+        self._operator = QLabel(self)
+        self._operator.setProperty("role", "title")
+        for child in (left, right):
+            child.setParent(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def set_operator(self, text: str) -> None:
+        """The sign between the blocks, "" for none."""
+        self._operator.setText(text)
+        self.relayout()
+
+    @property
+    def operator(self) -> str:
+        return self._operator.text()
+
+    def relayout(self) -> None:
+        """Measure again, after the blocks have changed."""
+        self.updateGeometry()
+        self._place()
+
+    def _arrange(self, width: int) -> tuple[QRect, QRect, QRect, int]:
+        """Places of left block, operator and right block, and the height of it all."""
+        sign = self._operator.sizeHint() if self._operator.text() else QSize(0, 0)
+        one = self._left.sizeHint().width()
+        if not self._has_right():
+            height = _height(self._left, width)
+            return QRect(0, 0, width, height), QRect(), QRect(), height
+        other = self._right.sizeHint().width()
+        gap = sign.width() + 2 * GAP if sign.width() else 3 * GAP
+        if one + gap + other <= width:
+            heights = _height(self._left, one), _height(self._right, other)
+            tallest = max(heights)
+            middle = QRect(one + GAP, (tallest - sign.height()) // 2 + 8, sign.width(), sign.height())
+            return QRect(0, 0, one, heights[0]), middle, QRect(one + gap, 0, other, heights[1]), tallest
+        top = _height(self._left, width)
+        indent = sign.width() + GAP if sign.width() else 0
+        bottom = _height(self._right, width - indent)
+        second = QRect(indent, top + 2 * GAP, width - indent, bottom)
+        return (QRect(0, 0, width, top), QRect(0, second.center().y(), sign.width(), sign.height()), second,
+                second.bottom() + 1)
+
+    def _has_right(self) -> bool:
+        return not self._right.isHidden()
+
+    def _place(self) -> None:
+        left, sign, right, _ = self._arrange(self.width())
+        self._left.setGeometry(left)
+        self._operator.setVisible(not sign.isEmpty())
+        self._operator.setGeometry(sign)
+        if self._has_right():
+            self._right.setGeometry(right)
+
+    @guarded(True)
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    @guarded(60)
+    def heightForWidth(self, width: int) -> int:
+        return self._arrange(width)[3]
+
+    @guarded(QSize(200, 60))
+    def sizeHint(self) -> QSize:
+        width = max(self.width(), 200)
+        return QSize(width, self._arrange(width)[3])
+
+    @guarded(QSize(60, 20))
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, 20)
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    @guarded(False)
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.relayout()
+        return bool(super().event(event))
+
+
+def _height(widget: QWidget, width: int) -> int:
+    return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
