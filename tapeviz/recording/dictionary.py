@@ -26,8 +26,10 @@ class Dictionary:
         with self.lock:
             found = self._ids.get(key)
             if found is None:
-                found = self._ids[key] = len(self._ids)
+                found = len(self._ids)
+                # In this order: Ctrl+C in between leaves a row that the next one with this number replaces, not a gap.
                 self.pending.append((found, *map(plain, columns)))
+                self._ids[key] = found
             return found
 
 

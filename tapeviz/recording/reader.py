@@ -268,14 +268,18 @@ class Recording:
         return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def _tensors_of(self, ops: range) -> tuple[int, int]:
-        """First and last tensor made while these operations ran; those read for the first time count as made."""
-        def last_output(before: range) -> int:
-            outputs = self.ops["output"][before.start : before.stop]
-            outputs = outputs[outputs != NONE]
-            return int(outputs[-1]) if len(outputs) else -1
-        later = self.ops["output"][ops.stop :]
-        end = last_output(ops) if len(later) else len(self.tensors) - 1
-        return last_output(range(ops.start)) + 1, max(end, 0)
+        """First and last tensor made in an iteration; what its first operations read for the first time counts."""
+        first = self._tensors_until(ops.start) if ops.start else 0
+        end = self._tensors_until(ops.stop) if ops.stop < len(self.ops) else len(self.tensors)
+        return first, max(end - 1, first)
+
+    def _tensors_until(self, op: int) -> int:
+        """How many tensors had been made before an operation and the leaves that it reads."""
+        outputs = self.ops["output"][:op]
+        made = [int(output) for output in outputs[outputs != NONE][-1:]]
+        assigned = self.assigns["tensor"][: np.searchsorted(self.assigns["at_op"], op, side="right")]
+        made += [int(tensor) for tensor in assigned[-1:] if tensor != NONE]   # after the last operation, before this
+        return max(made, default=-1) + 1
 
     def has_value(self, tensor: int, what: int = What.VALUE, pass_: int | None = None, op: int | None = None,
                   slot: int | None = None) -> bool:
@@ -291,7 +295,8 @@ class Recording:
         row = self._value_row(tensor, what, pass_, op, slot)
         if row is None:
             return None
-        data = self._feed.stored(int(row["blob"]), int(row["offset"]), int(row["nbytes"]))
+        count = int(row["nbytes"])   # none of an empty tensor, and then there may be no blob
+        data = self._feed.stored(int(row["blob"]), int(row["offset"]), count) if count else b""
         shape, dtype = _shape(self.name(int(row["shape"]))), self.dtype(int(row["dtype"]))
         if data is None or zlib.crc32(data) != row["crc"] or shape is None or not dtype:
             raise RecordingError(f"{self.path}: it is damaged (the value of {self.tensor_name(tensor)}); copy it again")

@@ -7,6 +7,8 @@ from enum import IntFlag
 from tapeviz.recording import schema
 from tapeviz.recording.schema import DENSE, RECORDS
 
+MARK = "<!-- records: made by tapeviz.recording.reference.updated, kept true by tests/recording/test_reference.py -->"
+
 KINDS = {
     "op": "An executed operation.",
     "tensor": "A result, a constant or a variable at one version.",
@@ -149,6 +151,11 @@ def meaning(kind: str, field: str) -> str:
     return FIELDS[kind].get(field) or COMMON[field]
 
 
+def updated(page: str) -> str:
+    """The text of docs/recording-format.md with the reference of this version in place of the one it has."""
+    return page[: page.index(MARK)] + MARK + "\n\n" + record_reference()
+
+
 def record_reference() -> str:
     """The reference of records, enumerations and element types, in Markdown."""
     parts = []
@@ -158,7 +165,7 @@ def record_reference() -> str:
                 "| field | type | offset | meaning |", "|---|---|---|---|"]
         for field, (base, offset, *_) in (layout.fields or {}).items():
             count = f" x {base.shape[0]}" if base.shape else ""
-            rows.append(f"| `{field}` | {base.base.str}{count} | {offset} | {meaning(kind, field)} |")
+            rows.append(f"| `{field}` | {base.base.str.lstrip('|')}{count} | {offset} | {meaning(kind, field)} |")
         parts.append("\n".join(rows))
     words = ["### Enumerations", "", "| name | values |", "|---|---|"]
     for name in _ENUMS:
