@@ -25,8 +25,8 @@ _SYMBOL = re.compile(
 class Rule:
     """The vector-Jacobian product of one argument, with the user's names.
 
-    argument: what the user calls the operand; latex: r"\\bar{h}_{8} += \\bar{Y}\\,W_{9}^\\top", empty when the op has no
-    formula for it; shapes: "[4,5] += [4,4] · [4,5]"
+    argument: what the user calls the operand; shapes: "[4,5] += [4,4] · [4,5]"
+    latex: r"\\bar{h}_{8} += \\bar{Y}\\,W_{9}^\\top"; empty when the op has no formula for it
     """
 
     slot: int

@@ -51,7 +51,9 @@ class Node:
     step: the backward step that undoes the op, from 0; None when the pass does not undo it
     arrivals: how many contributions its gradient is the sum of
     cancelled: 1 - norm of the sum / sum of the norms, where there are several contributions
-    members: op ids inside a group, in execution order
+    scope: the names of the scopes it ran in, outermost first
+    members: op ids inside a group, in execution order; first_step: the first step that undoes one of them (step is the
+    last)
     """
 
     key: tuple[object, ...]
@@ -69,7 +71,9 @@ class Node:
     cancelled: float | None = None
     reachable: bool = False
     loss: bool = False
+    scope: tuple[str, ...] = ()
     members: tuple[int, ...] = ()
+    first_step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,7 @@ class _Builder:
         self.edges: list[Edge] = []
         self.node_of_op: dict[int, int] = {}
         self.node_of_tensor: dict[int, int] = {}
+        self.scopes: dict[int, tuple[str, ...]] = {}
         self.hubs = self._hubs()
 
     def graph(self) -> Graph:
@@ -228,7 +233,14 @@ class _Builder:
             shape_text(recording.shape(int(recording.tensors["shape"][tensor])) if tensor is not None else None),
             op, tensor, None, gradient, math.nan if tensor is None else self.values.get(tensor, math.nan), self.pass_,
             step, arrivals, cancelled, self.index is None or step is not None or (arrivals > 0 and not self.over),
-            self.target != NONE and self.target in outputs)
+            self.target != NONE and self.target in outputs, self._scope(int(recording.ops["scope"][op])))
+
+    def _scope(self, number: int) -> tuple[str, ...]:
+        if number not in self.scopes:
+            scope = self.recording.scope(number)
+            self.scopes[number] = () if scope is None else (
+                *(self._scope(scope.parent) if scope.parent != number else ()), scope.name)
+        return self.scopes[number]
 
     def _label(self, op: int, name: str, called: str) -> str:
         """"sigmoid h8"; a scalar operand that has no box of its own is part of the label: "power 2"."""
@@ -335,10 +347,10 @@ def _state(node: Node, arrived: int, at: int) -> StepState:
         if node.kind is NodeKind.OP or node.pass_ is None or not arrived:
             return StepState.PENDING
         return StepState.DONE if arrived >= node.arrivals else StepState.NEXT
-    if node.step == at:
-        return StepState.CURRENT
     if node.step < at:
         return StepState.DONE
+    if node.step == at or (node.first_step is not None and node.first_step <= at):
+        return StepState.CURRENT
     return StepState.NEXT if arrived or node.loss else StepState.PENDING
 
 

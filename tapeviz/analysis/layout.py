@@ -30,6 +30,7 @@ class Layout:
     layer: row of each box; beside: the box it stands beside (to its left), -1 for boxes of the layers
     bend_start: bend points of edge e are bends[bend_start[e]:bend_start[e + 1]], from source to target
     portal: edges too long to be drawn through; a stub at either end says so
+    row_top, row_bottom: upper and lower edge of every row
     """
 
     x: np.ndarray
@@ -42,6 +43,8 @@ class Layout:
     bend_start: np.ndarray
     portal: np.ndarray
     crossings: int
+    row_top: np.ndarray
+    row_bottom: np.ndarray
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
@@ -203,7 +206,7 @@ def _finished(units: _Units, pairs: list[tuple[int, int]], cut: _Cut, x: np.ndar
         start.append(len(points))
     return Layout(out_x, out_y, np.asarray(units.width, float), np.asarray(units.box_height, float), layer,
                   np.asarray(units.beside, np.intp), np.asarray(points, float).reshape(-1, 2),
-                  np.asarray(start, np.intp), portal, crossed)
+                  np.asarray(start, np.intp), portal, crossed, top, bottom)
 
 
 def _bends(chain: list[tuple[float, int]], top: np.ndarray, bottom: np.ndarray) -> list[tuple[float, float]]:

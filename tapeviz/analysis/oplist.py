@@ -94,7 +94,8 @@ class _Backward:
         """The records of the passes at hand."""
         chosen = np.zeros(len(recording.passes), dtype=bool)
         chosen[self.passes] = True
-        return np.asarray(records[chosen[np.minimum(records["pass"], len(chosen) - 1)] & (records["pass"] < len(chosen))])
+        known = records["pass"] < len(chosen)
+        return np.asarray(records[known & chosen[np.minimum(records["pass"], len(chosen) - 1)]])
 
     def _stats(self, recording: Recording, what: What) -> np.ndarray:
         one = int(self.passes[0]) if len(self.passes) == 1 else None

@@ -11,7 +11,16 @@ import numpy as np
 from tapeviz.analysis.formulas import Rule, formula, letters, rule, title
 from tapeviz.analysis.graph import cancellation
 from tapeviz.analysis.index import PassIndex, pass_index, remembered
-from tapeviz.analysis.magnitude import NO_GRADIENT, OK, Magnitude, Special, magnitude, of_norm, ratio_bins, special_codes
+from tapeviz.analysis.magnitude import (
+    NO_GRADIENT,
+    OK,
+    Magnitude,
+    Special,
+    magnitude,
+    of_norm,
+    ratio_bins,
+    special_codes,
+)
 from tapeviz.analysis.names import tensor_text
 from tapeviz.analysis.reference import reference_of
 from tapeviz.recording.reader import Recording
