@@ -1,0 +1,1 @@
+"""The graph of one iteration: forward and backward pass on one drawing."""

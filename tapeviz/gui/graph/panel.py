@@ -1,0 +1,294 @@
+"""The graph of the focused iteration, forward and backward on one drawing, bound to the focus both ways."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, Qt, QTimer
+from PySide6.QtGui import QPainter, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from tapeviz.analysis.focus import Focus
+from tapeviz.analysis.folding import LIMIT, fold
+from tapeviz.analysis.format import count
+from tapeviz.analysis.graph import Graph, NodeKind, build_graph
+from tapeviz.analysis.layout import Layout
+from tapeviz.gui.graph.canvas import Canvas
+from tapeviz.gui.graph.drawing import Drawing
+from tapeviz.gui.graph.dress import Direction, dress
+from tapeviz.gui.graph.geometry import Geometry
+from tapeviz.gui.graph.layouter import Layouter
+from tapeviz.gui.painting import guarded
+from tapeviz.gui.session import Session
+from tapeviz.gui.stagebar import EmptyState, Segments, dress as dress_button, icon_button
+from tapeviz.gui.theme import Theme
+
+EMPTY = "No operation has been recorded in this iteration."
+QUICK_S = 0.03           # a graph that takes longer to build waits until the focus rests
+
+
+class GraphPanel(QWidget):
+    """Toolbar and canvas; asks analysis for graph, folding and layout."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._whole: Graph | None = None         # unfolded
+        self._opened: list[tuple[tuple[object, ...], str]] = []
+        self._around: int | None = None
+        self._fresh = True
+        self._stale = True
+        self._cost = 0.0
+        self._geometry: Geometry | None = None
+        self.setAccessibleName("Graph")
+        theme = session.theme
+        self.canvas = Canvas(theme, self)
+        self._layouter = Layouter(self)
+        self._crumbs = QLabel(self)
+        self._crumbs.setTextFormat(Qt.TextFormat.RichText)
+        self._crumbs.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._crumbs.setAccessibleName("Place in the graph")
+        self._fold = QPushButton("Folded", self)
+        self._fold.setCheckable(True)
+        self._fold.setChecked(True)
+        self._fold.setToolTip("Show stretches of operations as one box each")
+        self._progress = QPushButton("Up to step", self)
+        self._progress.setCheckable(True)
+        self._progress.setChecked(True)
+        self._progress.setToolTip("Show the backward pass as far as the current step; off: the whole pass")
+        self._direction = Segments(("Forward", "Both", "Backward"), "Direction", (
+            "Values only", "Values down, gradients up", "Gradients only"), current=Direction.BOTH.value)
+        self._buttons = [
+            icon_button(self, "minus", "Zoom out", "-", theme),
+            icon_button(self, "plus", "Zoom in", "+", theme),
+            icon_button(self, "fit", "Show all", "0", theme),
+        ]
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 6, 12, 6)
+        bar.setSpacing(6)
+        bar.addWidget(self._crumbs, 1)
+        for button in (self._fold, self._progress):
+            button.setProperty("kind", "text")
+            bar.addWidget(button)
+        bar.addWidget(self._direction)
+        for tool in self._buttons:
+            bar.addWidget(tool)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(EmptyState(EMPTY, self))
+        self._stack.addWidget(self.canvas)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addLayout(self._stack, 1)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.timeout.connect(self.refresh)
+        self._connect(session)
+        self.refresh()
+
+    def _connect(self, session: Session) -> None:
+        for button, slot in zip(self._buttons, (self.canvas.zoom_out, self.canvas.zoom_in, self.canvas.fit),
+                                strict=True):
+            button.clicked.connect(slot)
+        self._fold.toggled.connect(self._fold_toggled)
+        self._progress.toggled.connect(self._dress_again)
+        self._direction.chosen.connect(self._dress_again)
+        self._crumbs.linkActivated.connect(self._crumb_chosen)
+        self.canvas.box_chosen.connect(self._box_chosen)
+        self.canvas.box_opened.connect(self._box_opened)
+        self.canvas.left.connect(self._leave)
+        self._layouter.ready.connect(self._laid_out)
+        session.recording_changed.connect(self._recording_changed)
+        session.grew.connect(self._changed)
+        session.focus_changed.connect(self._focus_changed)
+        session.worker_changed.connect(self._dress_again)
+        session.theme_changed.connect(self._theme_changed)
+
+    # --- for pictures and tests ----------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Bring everything up to date now: data, layout, motion."""
+        self.refresh()
+        self._layouter.settle()
+        self.canvas.settle()
+
+    def paint(self, painter: QPainter, rect: QRectF) -> None:
+        """Paint the whole graph without caches: for SVG and large PNG files."""
+        self.canvas.paint_vector(painter, rect)
+
+    def set_progress(self, on: bool) -> None:
+        """Whether the pass is shown up to the current step only, or as a whole."""
+        self._progress.setChecked(on)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph on the canvas, folded."""
+        return self.canvas.drawing.dress.graph if self.canvas.drawing is not None else None
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Read the focused iteration and show it."""
+        self._later.stop()
+        self._stale = False
+        recording, focus = self._session.recording, self._session.focus
+        if recording is None or not len(recording.iterations) or not len(recording.ops):
+            self._whole = None
+            self._show_nothing()
+            return
+        started = time.perf_counter()
+        pass_ = focus.pass_ if focus.pass_ in recording.passes_of(focus.iteration) else None
+        self._whole = build_graph(recording, focus.iteration, pass_)
+        if self._around is None:
+            self._around = focus.op
+        self._request()
+        self._cost = time.perf_counter() - started
+
+    def _request(self) -> None:
+        whole = self._whole
+        if whole is None or not whole.nodes:
+            self._show_nothing()
+            return
+        graph = whole
+        if self._fold.isChecked():
+            graph = fold(whole, LIMIT, [key for key, _ in self._opened], self._around)
+        self._fold.setVisible(len(whole.nodes) > LIMIT)
+        self._layouter.request(graph)
+        self._show_crumbs()
+
+    def _show_nothing(self) -> None:
+        self._geometry = None
+        self.canvas.set_drawing(None)
+        self._stack.setCurrentIndex(0)
+        self._fold.hide()
+        self._show_crumbs()
+
+    def _laid_out(self, graph: Graph, layout: Layout) -> None:
+        if self._geometry is None or self._geometry.layout is not layout:
+            self._geometry = Geometry(graph, layout)
+        self._stack.setCurrentIndex(1)
+        self._show(graph)
+        self._show_crumbs()
+
+    def _show(self, graph: Graph) -> None:
+        if self._geometry is None:
+            return
+        clothes = dress(graph, self._step(graph), Direction(self._direction.current))
+        self.canvas.set_drawing(Drawing(self._geometry, clothes), self._fresh)
+        self._fresh = False
+        self._choose(self._session.focus)
+
+    def _step(self, graph: Graph) -> int | None:
+        """The step the drawing stands at; None: the whole pass, which is what a running script shows."""
+        focus, session = self._session.focus, self._session
+        running = session.active and session.state != "paused"
+        if not self._progress.isChecked() or running or focus.pass_ != graph.pass_:
+            return None
+        return focus.step
+
+    def _choose(self, focus: Focus) -> None:
+        graph = self.graph
+        if graph is None:
+            return
+        box = graph.node_of_tensor.get(focus.tensor) if focus.tensor is not None else None
+        if focus.op is not None and (box is None or graph.nodes[box].kind is NodeKind.OP):
+            box = graph.node_of_op.get(focus.op)
+        self.canvas.set_chosen(box)
+
+    def _show_crumbs(self) -> None:
+        recording, theme = self._session.recording, self._session.theme
+        if recording is None:
+            self._crumbs.clear()
+            return
+        script = Path(str(recording.meta.get("script") or "script")).stem
+        parts = [(f'<a href="0" style="color:{theme.muted};text-decoration:none">{escape(script)}</a>'
+                  if self._opened else f'<span style="color:{theme.muted}">{escape(script)}</span>')]
+        parts += [f'<a href="{i + 1}" style="color:{theme.muted};text-decoration:none">{escape(label)}</a>'
+                  for i, (_, label) in enumerate(self._opened[:-1])]
+        last = self._opened[-1][1] if self._opened else f"iteration {self._session.focus.iteration}"
+        parts.append(f"<b>{escape(last)}</b>")
+        text = " › ".join(parts)
+        if self._layouter.busy and self._whole is not None:
+            text += f' <span style="color:{theme.muted}">laying out {count(len(self._whole.nodes))} boxes…</span>'
+        self._crumbs.setText(text)
+
+    # --- the session speaks --------------------------------------------------------------------
+
+    def _recording_changed(self) -> None:
+        self._layouter.restart()
+        self._opened, self._around, self._fresh = [], None, True
+        self._geometry = None
+        self._cost = 0.0
+        self.canvas.set_drawing(None, fresh=True)
+        self._changed()
+
+    def _changed(self) -> None:
+        # A hidden graph is not worth its time; it catches up when it is shown.
+        if not self.isVisible():
+            self._stale = True
+        elif self._cost <= QUICK_S:
+            self.refresh()
+        else:
+            self._later.start(int(1000 * min(0.6, 2 * self._cost)))
+
+    def _focus_changed(self, focus: Focus) -> None:
+        graph = self.graph
+        same = (graph is not None and self._whole is not None and self._whole.iteration == focus.iteration
+                and (focus.pass_ is None or focus.pass_ == self._whole.pass_))
+        if same and not self._stale and graph is not None and not self._layouter.busy:
+            self._show(graph)
+        else:
+            self._changed()
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.canvas.set_theme(theme)
+        self._show_crumbs()
+        for button in self._buttons:
+            dress_button(button, theme)
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        if self._stale:
+            self.refresh()
+
+    # --- a person speaks -----------------------------------------------------------------------
+
+    def _dress_again(self, *_: object) -> None:
+        graph = self.graph
+        if graph is not None:
+            self._show(graph)
+
+    def _fold_toggled(self, on: bool) -> None:
+        self._request()
+
+    def _box_chosen(self, box: int) -> None:
+        graph = self.graph
+        if graph is None:
+            return
+        node = graph.nodes[box]
+        if node.kind is NodeKind.OP:
+            self._session.set_focus(op=node.op)
+        elif node.kind is NodeKind.GROUP:
+            self.canvas.set_chosen(box)
+        else:
+            self._session.set_focus(iteration=self._session.focus.iteration, tensor=node.tensor)
+
+    def _box_opened(self, box: int) -> None:
+        graph = self.graph
+        if graph is None or graph.nodes[box].kind is not NodeKind.GROUP:
+            return
+        node = graph.nodes[box]
+        self._opened.append((node.key, node.label))
+        self._request()
+
+    def _leave(self) -> None:
+        if self._opened:
+            self._opened.pop()
+            self._request()
+
+    def _crumb_chosen(self, link: str) -> None:
+        self._opened = self._opened[: int(link)]
+        self._request()

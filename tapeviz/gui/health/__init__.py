@@ -1,0 +1,1 @@
+"""The health map: layers by iterations, coloured by gradient magnitude."""

@@ -1,0 +1,1 @@
+"""Gradient norms, update ratios and the loss over the iterations."""

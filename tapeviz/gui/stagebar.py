@@ -1,0 +1,77 @@
+"""The row of controls over a view: segmented buttons, zoom buttons, a readout; and the sentence of an empty view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from tapeviz.gui.icons import icon
+from tapeviz.gui.theme import Theme
+
+
+class Segments(QWidget):
+    """Buttons of which exactly one is checked; emits the index when a person chooses another."""
+
+    chosen = Signal(int)
+
+    def __init__(self, names: Sequence[str], name: str, tips: Sequence[str] = (), current: int = 0,
+                 parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self._group = QButtonGroup(self)
+        for i, text in enumerate(names):
+            button = QPushButton(text, self)
+            button.setCheckable(True)
+            button.setChecked(i == current)
+            button.setProperty("kind", "segment")
+            button.setProperty("place", "first" if i == 0 else "last" if i == len(names) - 1 else "middle")
+            button.setAccessibleName(f"{name}: {text}")
+            if tips:
+                button.setToolTip(tips[i])
+            row.addWidget(button)
+            self._group.addButton(button, i)
+        self._group.idClicked.connect(self.chosen)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    @property
+    def current(self) -> int:
+        return self._group.checkedId()
+
+    def button(self, index: int) -> QPushButton:
+        button = self._group.button(index)
+        assert isinstance(button, QPushButton)
+        return button
+
+
+def icon_button(parent: QWidget, name: str, text: str, key: str, theme: Theme) -> QToolButton:
+    """A small square button; `key` is named in the tooltip."""
+    button = QToolButton(parent)
+    button.setProperty("kind", "icon")
+    button.setProperty("icon_name", name)
+    button.setToolTip(f"{text} ({key})" if key else text)
+    button.setAccessibleName(text)
+    dress(button, theme)
+    return button
+
+
+def dress(button: QToolButton, theme: Theme) -> None:
+    """Colour the icon of a button for a theme."""
+    button.setIcon(icon(str(button.property("icon_name")), theme, size=16))
+    button.setIconSize(QSize(theme.px(16), theme.px(16)))
+    button.setFixedSize(theme.px(28), theme.px(28))
+
+
+class EmptyState(QLabel):
+    """One sentence in the middle of a view that has nothing to show."""
+
+    def __init__(self, sentence: str, parent: QWidget | None = None) -> None:
+        super().__init__(sentence, parent)
+        self.setProperty("role", "empty")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setMargin(24)
