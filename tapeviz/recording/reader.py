@@ -7,7 +7,7 @@ import math
 import os
 import zlib
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -287,7 +287,7 @@ class Recording:
         return self._value_row(tensor, what, pass_, op, slot) is not None
 
     def value(self, tensor: int, what: int = What.VALUE, pass_: int | None = None, op: int | None = None,
-              slot: int | None = None) -> NDArray[np.generic] | None:
+              slot: int | None = None) -> NDArray[Any] | None:
         """The elements of a quantity of a tensor, read-only; None if they were not kept.
 
         Raises RecordingError if they are not in the file as they were written.

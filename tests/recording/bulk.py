@@ -76,8 +76,8 @@ class _Template:
         self.contributions = _stats(What.CONTRIBUTION, target, used, size)[::-1]
         self.contributions["slot"] = 1
         sources = np.arange(training.trained)
-        size = training.vanish ** (training.layers - 1 - sources // 2)
-        self.gradients = _stats(What.GRADIENT, sources, np.full(len(sources), NONE), size)
+        norms = training.vanish ** (training.layers - 1 - sources // 2)
+        self.gradients = _stats(What.GRADIENT, sources, np.full(len(sources), NONE), norms)
 
     def iteration(self, number: int, tensor: int, op: int) -> dict[str, Records]:
         """The records of one iteration whose first tensor and operation have these numbers."""

@@ -101,8 +101,9 @@ def test_killed_with_signal_9(endless: tuple[Path, subprocess.Popen[str]], tmp_p
         assert killed - int(recording.ops["t"][-1]) < 500e6
     with open_recording(path) as again:
         assert again.status == "killed"
-        assert len(again.ops) == len(again.values) == seen
-        assert again.value(seen - 1) == [seen - 1]
+        assert len(again.ops) == seen
+        assert len(again.values) in (seen - 1, seen)   # the last flush may have come between an operation and its value
+        assert again.value(seen - 2) == [seen - 2]
     assert companions(path) == []   # opening it made it one file
     copy = shutil.copy(path, tmp_path / "copy.tapeviz")
     with open_recording(copy) as copied:
@@ -212,10 +213,10 @@ def test_many_threads_write(tmp_path: Path) -> None:
 
     with Writer(tmp_path / "run.tapeviz") as writer:
         threads = [threading.Thread(target=work, args=(thread,)) for thread in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
     with open_recording(tmp_path / "run.tapeviz") as recording:
         for thread in range(6):
             mine = recording.steps["step"][recording.steps["pass"] == thread]

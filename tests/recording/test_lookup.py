@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def test_stat_is_the_last_that_matches(data: st.DataObject) -> None:
         _check_stats(Path(folder) / "a.tapeviz", rows, cut)
 
 
-def _check_stats(path: Path, rows: list[tuple[int, ...]], cut: int) -> None:
+def _check_stats(path: Path, rows: Sequence[tuple[int, ...]], cut: int) -> None:
     with Writer(path) as writer, open_recording(path) as recording:
         for part in (rows[:cut], rows[cut:]):
             for tensor, op, pass_, what, slot in part:
