@@ -67,9 +67,9 @@ def make_strip(recording: Recording, columns: int) -> Strip:
     )
 
 
-def _loss_by_iteration(series: Series | None, count: int) -> np.ndarray | None:
+def _loss_by_iteration(series: Series, count: int) -> np.ndarray | None:
     """Indexed by iteration; minus infinity where no loss was recorded."""
-    if series is None or not len(series.x):
+    if not len(series.x):
         return None
     loss = np.full(count, -np.inf)
     inside = (series.x >= 0) & (series.x < count)

@@ -229,7 +229,7 @@ class Actions(QObject):
 
     def find(self) -> None:
         self._window.workbench.raise_panel("operations")
-        self._window.operations_panel().find()
+        self._window.operations_panel().start_search()
 
     # --- view ----------------------------------------------------------------------------------
 

@@ -109,7 +109,8 @@ class ExampleCard(QWidget):
         below = inner.adjusted(0, used.height() + theme.px(3), 0, 0)
         painter.drawText(below, wrapped, self.example.sentence)
         if len(self._losses) > 1:
-            self._paint_losses(painter, QRectF(inner.left(), inner.bottom() - theme.px(30), inner.width(), theme.px(30)))
+            height = theme.px(30)
+            self._paint_losses(painter, QRectF(inner.left(), inner.bottom() - height, inner.width(), height))
         if self.hasFocus():
             draw_focus_ring(painter, self.rect().toRectF(), theme, theme.px(8))
         painter.end()

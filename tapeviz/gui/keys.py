@@ -23,7 +23,8 @@ class KeysOverlay(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName("Keys of the window")
         self.setAccessibleDescription("; ".join(
-            f"{command.text}: {', '.join(command.keys)}" for menu in MENUS for command in in_menu(menu) if command.keys))
+            f"{command.text}: {', '.join(command.keys)}"
+            for menu in MENUS for command in in_menu(menu) if command.keys))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setGeometry(window.rect())
         window.installEventFilter(self)

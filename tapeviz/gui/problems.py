@@ -12,7 +12,7 @@ from tapeviz.recording.reader import Recording
 class Problem:
     """A state that the window shows in a banner until the next run or recording."""
 
-    kind: str                 # cannot-open | cannot-start | script-failed | nothing-recorded | killed
+    kind: str                 # cannot-open | cannot-start | unreadable | script-failed | nothing-recorded | killed
     title: str
     detail: str = ""          # shown in mono: an exception line, a path
     file: str = ""
@@ -29,16 +29,23 @@ def cannot_start(script: Path, reason: str) -> Problem:
     return Problem("cannot-start", f"{script.name} could not be started.", reason, str(script), blocks=True)
 
 
-def problem_of(recording: Recording | None, state: str) -> Problem | None:
-    """What is to be said about a run that has ended in `state`; None while it runs and when all is well."""
+def unreadable(path: Path, reason: str) -> Problem:
+    return Problem("unreadable", "The recording cannot be read any further.", reason, str(path))
+
+
+def problem_of(recording: Recording | None, state: str, said: str = "") -> Problem | None:
+    """What is to be said about a run that has ended in `state`; None while it runs and when all is well.
+
+    said: the last error message of the worker, e.g. by which signal it was killed
+    """
     if recording is None or state in ("", "starting", "running", "paused"):
         return None
     if state == "failed":
         return _failed(recording)
     if state == "killed":
-        op = _last_place(recording)
-        return Problem("killed", "The script's process ended without saying goodbye.", op[0], op[1], op[2],
-                       _kept(recording))
+        words, file, line = _last_place(recording)
+        return Problem("killed", "The script's process ended abruptly.", "; ".join(filter(None, (said, words))), file,
+                       line, _kept(recording))
     if state == "finished" and not len(recording.tapes):
         return Problem("nothing-recorded", "The script ran but no tape recorded anything.")
     return None
@@ -68,7 +75,7 @@ def _last_place(recording: Recording) -> tuple[str, str, int]:
     if not len(recording.ops):
         return "It had not recorded an operation yet.", "", 0
     last = len(recording.ops) - 1
-    file, line = recording.op_line(last) or ("", 0)
+    file, line = recording.op_line(last)
     return f"last operation: {recording.op_name(last)}, number {last}", file, line
 
 

@@ -17,7 +17,7 @@ from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.focus import Focus, move
 from tapeviz.capture.launcher import RunConfig, Worker
 from tapeviz.gui.polling import Diagnoser
-from tapeviz.gui.problems import Problem, cannot_open, cannot_start, problem_of
+from tapeviz.gui.problems import Problem, cannot_open, cannot_start, problem_of, unreadable
 from tapeviz.gui.theme import DARK, Theme
 from tapeviz.recording.reader import Recording, open_recording
 from tapeviz.recording.rows import RecordingError
@@ -55,6 +55,7 @@ class Session(QObject):
         self.paused_at: Mapping[str, object] | None = None
         self.new_iterations = 0
         self._state = ""
+        self._worker_said = ""      # the last error message of the worker
         self._pending_pause: Mapping[str, object] | None = None
         self._ungrown = False
         self._next_growth = 0.0
@@ -99,6 +100,7 @@ class Session(QObject):
         self._set_problem(None)
         self._set_recording(None)
         self.script, self.config = config.script, config
+        self._worker_said = ""
         worker = Worker(config)
         try:
             worker.start()
@@ -173,7 +175,7 @@ class Session(QObject):
         """Ask the worker and the file what is new; called by the timer, and by tests directly."""
         self._poll_worker()
         recording = self.recording
-        if recording is not None and recording.poll():
+        if recording is not None and self._read_on(recording):
             self._ungrown = True
         now = time.monotonic()
         if self._ungrown and now >= self._next_growth:
@@ -181,11 +183,21 @@ class Session(QObject):
         if self._pending_pause is not None:
             self._go_to_pause()
         self._poll_findings(now)
-        if not self.active and recording is not None and recording.finished and self._settled():
+        if not self.active and recording is not None and recording.finished and not self.working:
             self._timer.stop()
 
-    def _settled(self) -> bool:
-        return not self._ungrown and not self._diagnoser.busy
+    @property
+    def working(self) -> bool:
+        """Whether something that is known to be new has not been shown yet: records, or findings about them."""
+        return self.recording is not None and (self._ungrown or self._diagnoser.busy)
+
+    def _read_on(self, recording: Recording) -> bool:
+        try:
+            return recording.poll()
+        except RecordingError as error:      # damaged under our eyes: what was read stays
+            self._timer.stop()
+            self._set_problem(unreadable(recording.path, str(error)))
+            return False
 
     def _tell_growth(self, started: float) -> None:
         self._ungrown = False
@@ -220,6 +232,8 @@ class Session(QObject):
                 self._pending_pause = self.paused_at = message
             elif kind == "stdin":
                 self.input_wanted.emit()
+            elif kind == "error":
+                self._worker_said = str(message.get("message", ""))
         if self.recording is None:
             self._open_live(worker)
         self._set_state(worker.state)
@@ -230,7 +244,7 @@ class Session(QObject):
         except RecordingError as error:
             # The worker has not written its first bytes yet; a worker that has ended never will.
             if worker.state not in _ACTIVE:
-                self._set_problem(cannot_start(self.script or Path("script"), str(error)))
+                self._set_problem(cannot_start(self.script or Path("script"), self._worker_said or str(error)))
 
     # --- changing state, one place for each ----------------------------------------------------
 
@@ -242,10 +256,10 @@ class Session(QObject):
             self.paused_at = None
         if state not in _ACTIVE:
             if self.recording is not None:
-                self.recording.poll()
+                self._read_on(self.recording)
                 self._ungrown, self._next_growth = True, 0.0
             if self.problem is None:
-                self._set_problem(problem_of(self.recording, state))
+                self._set_problem(problem_of(self.recording, state, self._worker_said))
         self.worker_changed.emit(state)
 
     def _set_recording(self, recording: Recording | None) -> None:
@@ -261,7 +275,8 @@ class Session(QObject):
         if old is not None:
             old.close()
         if recording is not None:
-            self._set_problem(problem_of(recording, self._state if self.worker else recording.status))
+            state = self._state if self.worker is not None else recording.status
+            self._set_problem(problem_of(recording, state, self._worker_said))
             self._diagnoser.wanted()
 
     def _first_focus(self) -> Focus:

@@ -24,7 +24,7 @@ def losses_of(path: Path) -> np.ndarray:
             series = loss_series(recording)
     except RecordingError:
         return _NOTHING
-    if series is None:
-        return _NOTHING
-    values = series.y[np.isfinite(series.y)]
-    return values[np.linspace(0, len(values) - 1, _POINTS).astype(int)] if len(values) > _POINTS else values
+    values: np.ndarray = series.y[np.isfinite(series.y)]
+    if len(values) > _POINTS:
+        values = values[np.linspace(0, len(values) - 1, _POINTS).astype(int)]
+    return values

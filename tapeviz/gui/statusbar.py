@@ -54,7 +54,7 @@ class MainStatusBar(QStatusBar):
         self.setSizeGripEnabled(False)
         self.setAccessibleName("Status")
         self.dot = Dot(session)
-        self.state, self.iterations, self.size, self.counters = (QLabel() for _ in range(4))
+        self.state, self.iterations, self.bytes, self.counters = (QLabel() for _ in range(4))
         self.pill = QToolButton()
         self.pill.setProperty("kind", "pill")
         self.pill.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -67,7 +67,7 @@ class MainStatusBar(QStatusBar):
         line = QHBoxLayout(row)
         line.setContentsMargins(10, 0, 10, 0)
         line.setSpacing(10)
-        for widget in (self.dot, self.state, self.iterations, self.size, self.counters, self.pill):
+        for widget in (self.dot, self.state, self.iterations, self.bytes, self.counters, self.pill):
             line.addWidget(widget)
         line.addWidget(self.place, 1)
         line.addWidget(self.zoom)
@@ -86,11 +86,11 @@ class MainStatusBar(QStatusBar):
         state = _WORDS.get(session.state, session.state)
         self.state.setText(f"<b>{state}</b>{self._pause_words()}")
         self.state.setTextFormat(Qt.TextFormat.RichText)
-        for widget in (self.iterations, self.size, self.counters):
+        for widget in (self.iterations, self.bytes, self.counters):
             widget.setVisible(recording is not None)
         if recording is not None:
             self.iterations.setText(plural(len(recording.iterations), "iteration"))
-            self.size.setText(f"recording {byte_size(recording_bytes(recording.path))}")
+            self.bytes.setText(f"recording {byte_size(recording_bytes(recording.path))}")
             self.counters.setText("   ".join(f"{word} <b>{count(n)}</b>" for word, n in self._counted()))
         self.zoom.setText(f"{session.theme.scale:.0%}".replace("%", " %"))
         self.zoom.setToolTip("Text size (Ctrl++, Ctrl+-)")
@@ -137,9 +137,9 @@ class MainStatusBar(QStatusBar):
             self.place.setText("")
             return
         where = recording.op_line(op)
-        text = f"{where[0].rsplit('/', 1)[-1]}:{where[1]}" if where else ""
+        text = f"{where[0].rsplit('/', 1)[-1]}:{where[1]}" if where[1] else ""
         self.place.setText(f"<b>{recording.op_name(op)}</b>&nbsp; {text}")
-        self.place.setToolTip(f"{where[0]}:{where[1]}" if where else "")
+        self.place.setToolTip(f"{where[0]}:{where[1]}" if where[1] else "")
 
 
 def recording_bytes(path: Path) -> int:

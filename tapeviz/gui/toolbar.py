@@ -23,6 +23,9 @@ class MainToolBar(QToolBar):
         super().__init__("Toolbar", parent)
         self.setObjectName("toolbar")
         self.setMovable(False)
+        layout = self.layout()
+        if layout is not None:
+            layout.setContentsMargins(0, 0, 0, 0)
         self.setAccessibleName("Run, steps and iterations")
         self._session, self._playback, self._commands = session, playback, actions
         self._buttons: dict[str, QToolButton] = {}

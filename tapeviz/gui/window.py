@@ -7,7 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractButton, QApplication, QLabel, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget,
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
 )
 
 from tapeviz.capture.launcher import RunConfig
@@ -193,8 +200,10 @@ class MainWindow(QMainWindow):
     def _dress(self, _: object = None) -> None:
         theme = self.session.theme
         dress_application(theme)
+        self.menuBar().setFixedHeight(theme.px(30))
+        self.toolbar.setFixedHeight(theme.px(42))
         # A menu bar gives its corner the height of one line and no more.
-        self.title_label.setMinimumHeight(self.menuBar().sizeHint().height() - 2)
+        self.title_label.setMinimumHeight(theme.px(28))
         self.commands[f"view.{theme.name}"].setChecked(True)
         self.preferences.set_theme(theme)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from typing import cast
+
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QStackedWidget, QTabBar, QTabWidget, QWidget
 
 from tapeviz.gui.painting import guarded
@@ -40,12 +42,16 @@ class Bench(QMainWindow):
     QMainWindow and arranging them anew leaves empty tab bars and places behind (Qt 6.11).
     """
 
-    def __init__(self, perspective: Perspective, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, perspective: Perspective, session: Session, panels: dict[str, QWidget],
+                 parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowFlags(Qt.WindowType.Widget)
         self.perspective = perspective
         self._session = session
         self._unsized = True
+        self._restored = False
+        self._dragged: dict[str, int] = {}
+        self._before_drag: dict[str, QSize] = {}
         self._floating: list[PanelDock] = []
         self.setObjectName(f"bench-{perspective.id}")
         options = QMainWindow.DockOption
@@ -56,12 +62,15 @@ class Bench(QMainWindow):
         self.setCorner(Qt.Corner.TopRightCorner, _AREA.RightDockWidgetArea)
         self.setCorner(Qt.Corner.BottomLeftCorner, _AREA.BottomDockWidgetArea)
         self.docks = {spec.id: PanelDock(spec, self) for spec in PANELS}
+        for id, dock in self.docks.items():
+            dock.setWidget(panels[id])
         self._arrange()
 
     def take(self, panels: dict[str, QWidget]) -> None:
         """Put the panels into these docks."""
         for id, panel in panels.items():
-            self.docks[id].setWidget(panel)
+            if self.docks[id].widget() is not panel:
+                self.docks[id].setWidget(panel)
         for dock in self._floating:
             dock.show()
         self._floating = []
@@ -75,20 +84,21 @@ class Bench(QMainWindow):
 
     @property
     def sized(self) -> bool:
+        """Whether it has been on the screen: before, its sizes mean nothing."""
         return not self._unsized
 
     def restore(self, state: QByteArray) -> None:
         """An arrangement of an earlier start."""
-        if self.restoreState(state, LAYOUT_VERSION):
-            self._unsized = False
+        self._restored = self.restoreState(state, LAYOUT_VERSION)
 
     def _arrange(self) -> None:
         perspective = self.perspective
         first = {place: self.docks[getattr(perspective, place)[0]] for place in ("left", "stage", "right", "bottom")}
         self.addDockWidget(_AREA.LeftDockWidgetArea, first["left"])
+        # All in one area, split twice: in an area of its own the bottom does not keep the height it is given.
+        self.splitDockWidget(first["left"], first["bottom"], _DOWN)
         self.splitDockWidget(first["left"], first["stage"], _ACROSS)
         self.addDockWidget(_AREA.RightDockWidgetArea, first["right"])
-        self.addDockWidget(_AREA.BottomDockWidgetArea, first["bottom"])
         used = set()
         for place, front in first.items():
             last = front
@@ -96,22 +106,55 @@ class Bench(QMainWindow):
             for id in getattr(perspective, place)[1:]:
                 self.tabifyDockWidget(last, self.docks[id])
                 last = self.docks[id]
-                self._lay_out()      # without it every further dock leaves a tab bar of its own behind
             front.raise_()
         for id, dock in self.docks.items():
             if id not in used:
                 self.addDockWidget(_AREA.LeftDockWidgetArea, dock)
                 dock.hide()
 
+    def _fronts(self) -> dict[str, PanelDock]:
+        """The dock by which the size of a place is set: one that is shown there."""
+        perspective, fronts = self.perspective, {}
+        for place in ("left", "stage", "right", "bottom"):
+            for id in getattr(perspective, place):
+                dock = self.docks[id]
+                if not dock.isFloating() and not dock.visibleRegion().isEmpty():
+                    fronts[place] = dock
+                    break
+        return fronts
+
     def _size(self) -> None:
-        """Give the places their widths; only a shown window has any to give."""
+        """Give the places their sizes: what the user dragged them to, else a share of the window.
+
+        Left to itself Qt gives what a growing window gains to the docks at the right and at the bottom.
+        """
+        perspective, scale, fronts = self.perspective, self._session.theme.scale, self._fronts()
+        if self._unsized and self._restored:
+            self._unsized = False
+            self._remember()
+            return
         self._unsized = False
-        perspective, scale = self.perspective, self._session.theme.scale
         self._lay_out()
-        fronts = [self.docks[getattr(perspective, place)[0]] for place in ("left", "stage", "right")]
-        self.resizeDocks(fronts, list(perspective.widths(self.width(), scale)), _ACROSS)
-        self.resizeDocks([self.docks[perspective.bottom[0]]], [perspective.height(self.height(), scale)], _DOWN)
+        left, _, right = perspective.widths(self.width(), scale)
+        rule = {"left": left, "right": right, "bottom": perspective.height(self.height(), scale)}
+        sizes = rule | self._dragged
+        across = [(dock, sizes[place]) for place, dock in fronts.items() if place in ("left", "right")]
+        if "stage" in fronts:
+            rest = self.width() - sum(width for _, width in across) - 8
+            across.insert(min(1, len(across)), (fronts["stage"], max(200, rest)))
+        if across:
+            self.resizeDocks([dock for dock, _ in across], [width for _, width in across], _ACROSS)
+        if "bottom" in fronts:
+            above = [fronts[place] for place in ("left", "stage") if place in fronts][:1]
+            heights = [max(100, self.height() - sizes["bottom"] - 4)] * len(above)
+            self.resizeDocks([*above, fronts["bottom"]], [*heights, sizes["bottom"]], _DOWN)
         self._lay_out()
+
+    def _remember(self) -> None:
+        """The user has dragged something: these sizes stay when the window grows."""
+        for place, dock in self._fronts().items():
+            if place != "stage":
+                self._dragged[place] = dock.height() if place == "bottom" else dock.width()
 
     def _lay_out(self) -> None:
         layout = self.layout()
@@ -120,7 +163,12 @@ class Bench(QMainWindow):
 
     def _dress_tabs(self) -> None:
         """Qt makes the tab bars of docks itself, whenever docks are put together."""
-        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        bars = self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        titles = {bar: {bar.tabText(i) for i in range(bar.count())} for bar in bars}
+        for bar in bars:
+            if any(titles[bar] < other for other in titles.values()):
+                bar.hide()       # left over from putting the third dock to two others (Qt 6.11 forgets it)
+                continue
             bar.setExpanding(False)
             bar.setDrawBase(False)
             bar.setElideMode(Qt.TextElideMode.ElideRight)
@@ -132,12 +180,25 @@ class Bench(QMainWindow):
         super().showEvent(event)
         if self._unsized:
             self._size()
+            QTimer.singleShot(0, self, self._size)      # docks are seen only after the window has been shown
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._unsized and self.isVisible():
+        if self.isVisible():
             self._size()
+
+    @guarded()
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        self._before_drag = {place: dock.size() for place, dock in self._fronts().items()}
+
+    @guarded()
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        # Separators have no widget of their own: their drags arrive here.
+        if self._before_drag != {place: dock.size() for place, dock in self._fronts().items()}:
+            self._remember()
 
     @guarded(False)
     def event(self, event: QEvent) -> bool:
@@ -190,7 +251,8 @@ class Workbench(QStackedWidget):
     def _show_bench(self) -> None:
         bench = self._benches.get(self.perspective)
         if bench is None:
-            bench = self._benches[self.perspective] = Bench(BY_ID[self.perspective], self._session)
+            bench = self._benches[self.perspective] = Bench(BY_ID[self.perspective], self._session, self.panels)
+            bench.resize(self.size())
             self.addWidget(bench)
             state = self._states.get(self.perspective)
             if state is not None:
@@ -229,16 +291,11 @@ class Workbench(QStackedWidget):
         dock.show()
         dock.raise_()
         if keyboard:
-            self.panels[id].setFocus(Qt.FocusReason.ShortcutFocusReason)
-            if not self.panels[id].hasFocus():
-                child = self.panels[id].nextInFocusChain()
-                while child is not None and child is not self.panels[id] and not self.panels[id].isAncestorOf(child):
-                    child = child.nextInFocusChain()
-                child.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            _give_keyboard(self.panels[id])
 
     def current_panel(self) -> str:
         """The panel that has the keyboard, else the one in front of the stage."""
-        widget = self.window().focusWidget()
+        widget = cast("QWidget | None", self.window().focusWidget())      # the stub forgets None
         for id, panel in self.panels.items():
             if widget is not None and (panel is widget or panel.isAncestorOf(widget)):
                 return id
@@ -262,3 +319,12 @@ class Workbench(QStackedWidget):
         for spec in PANELS:
             width, height = spec.least
             self.panels[spec.id].setMinimumSize(round(width * factor), round(height * factor))
+
+
+def _give_keyboard(panel: QWidget) -> None:
+    """To the first widget of a panel that takes it."""
+    takers = [panel, *panel.findChildren(QWidget)]
+    for widget in takers:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible() and widget.isEnabled():
+            widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return

@@ -74,7 +74,7 @@ class OperationsPanel(QWidget):
         self._dress()
         self.refresh()
 
-    def find(self) -> None:
+    def start_search(self) -> None:
         """Put the keyboard into the filter."""
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter.selectAll()

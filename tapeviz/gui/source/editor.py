@@ -117,10 +117,9 @@ class Editor(QPlainTextEdit):
         block = self.document().findBlockByNumber((line or 0) - 1) if line else None
         if block is not None and block.isValid() and self.marks_valid:
             selection = QTextEdit.ExtraSelection()
-            # PySide's stubs do not know the two fields of this struct.
-            selection.format.setBackground(QColor(self.theme.raised))  # type: ignore[attr-defined]
-            selection.format.setProperty(QTextFormat.Property.FullWidthSelection, True)  # type: ignore[attr-defined]
-            selection.cursor = QTextCursor(block)  # type: ignore[attr-defined]
+            selection.format.setBackground(QColor(self.theme.raised))
+            selection.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            selection.cursor = QTextCursor(block)
             selections.append(selection)
         self.setExtraSelections(selections)
 
