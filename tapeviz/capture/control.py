@@ -106,7 +106,7 @@ class Control:
 
     def forget(self) -> None:
         """In a forked child: no word to the window, and nothing wanted any more."""
-        self._socket = None
+        self.close()
         self.flag = self.stopping = False
         self._wanted = "run"
 
@@ -117,7 +117,7 @@ class Control:
 
     def _lost(self) -> None:
         """The window has gone: the script goes on alone."""
-        self._socket = None
+        self.close()
         with self._changed:
             self._wanted = "run"
             self.flag = self.stopping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tapeviz.recording.schema import NONE, BoundaryBy
 from tapeviz.recording.writer import Writer
@@ -17,6 +17,7 @@ class _Iteration:
     t: int
     by: BoundaryBy
     place: int        # location of the tape that opened it
+    opened: dict[int, tuple[int, int]] = field(default_factory=dict)   # other tapes: operations and passes before them
 
 
 class Iterations:
@@ -52,6 +53,7 @@ class Iterations:
         else:
             if not self.gradient_seen:
                 self._all[-1].place = place
+            self._all[-1].opened.setdefault(place, (ops, passes))
             return False
         self._all.append(_Iteration(ops, passes, t, by, place))
         self._assigned = self.gradient_seen = False
@@ -81,6 +83,9 @@ class Iterations:
         first = last
         while first > 0 and self._all[first].by is BoundaryBy.GRADIENT and self._all[first - 1].place == place:
             first -= 1
+        if first and place in self._all[first - 1].opened:   # the first of them began in an iteration of other tapes
+            self._all[first].first_op, self._all[first].first_pass = self._all[first - 1].opened[place]
+            self._write(first)
         del self._all[first + 1:]
         for void in range(first + 1, last + 1):
             self._writer.iteration(void, NONE, NONE, self._writer.now(), BoundaryBy.GRADIENT, 0)

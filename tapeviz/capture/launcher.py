@@ -74,12 +74,19 @@ class Worker:
 
     def start(self, stdin: Any = subprocess.PIPE, stdout: Any = subprocess.PIPE, stderr: Any = subprocess.STDOUT
               ) -> None:
-        """Start the process; the streams are for those who want the script's output passed through."""
+        """Start the process; the streams are for those who want the script's output passed through.
+
+        Raises OSError if the interpreter cannot be started.
+        """
         self._server = socket.create_server(("127.0.0.1", 0))
         port = self._server.getsockname()[1]
-        self._process = subprocess.Popen(
-            self._command(port), cwd=self.config.cwd, env=self._environment(), stdin=stdin, stdout=stdout,
-            stderr=stderr, bufsize=0, creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0))
+        try:
+            self._process = subprocess.Popen(
+                self._command(port), cwd=self.config.cwd, env=self._environment(), stdin=stdin, stdout=stdout,
+                stderr=stderr, bufsize=0, creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0))
+        except OSError:
+            self._server.close()
+            raise
         threading.Thread(target=self._accept, name="tapeviz accept", daemon=True).start()
         if stdout == subprocess.PIPE:
             threading.Thread(target=self._drain, name="tapeviz output", daemon=True).start()
@@ -149,6 +156,8 @@ class Worker:
         process = self._process
         assert process is not None   # started by start()
         code = process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
         deadline = time.monotonic() + 1
         while self._connection is not None and time.monotonic() < deadline:   # its last words
             time.sleep(0.005)

@@ -24,7 +24,7 @@ def names_in(frames: list[FrameType], loops: frozenset[str]) -> dict[int, str]:
     seen = 0
     for scope, passed in _scopes(frames):
         for name, value in list(scope.items()):
-            if name.startswith("__") or isinstance(value, _ATOMS):
+            if name.startswith("__") or not name.isidentifier() or isinstance(value, _ATOMS):
                 continue
             weak = name in passed or name in loops or name == "self"
             for depth, path, found in _walk(value, name):

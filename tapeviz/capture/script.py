@@ -49,7 +49,7 @@ def load(given: str) -> Script:
     except SyntaxError as error:
         error.__traceback__ = None
         if error.lineno is None or "codec can't decode" in str(error) or "encoding" in str(error):
-            raise ScriptError(f"{given} is no Python script: {error.msg}", error) from None
+            raise ScriptError(f"{given} is no Python script: {error.msg}") from None
         raise ScriptError("".join(traceback.format_exception_only(error)).rstrip("\n"), error) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ScriptError(f"{given} cannot be compiled: {error or type(error).__name__}") from None

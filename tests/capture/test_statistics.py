@@ -122,12 +122,23 @@ def test_one_nan_in_a_very_large_array_is_found(rng):
     assert not row["flags"] & StatFlag.SAMPLED
 
 
-def test_dead_units_and_limits():
+def test_dead_units():
     output = np.array([[0, 1, 0], [0, 0, 2]], np.float32)
-    assert activations.low_share("relu", output) == pytest.approx(1 / 3)
-    assert np.isnan(activations.low_share("tanh", output))
-    assert np.isnan(activations.low_share("relu", output[0]))
-    assert activations.saturated_share("tanh", np.array([0.999, 0.5, -0.999, 0.0])) == 0.5
-    assert activations.saturated_share("sigmoid", np.array([1e-4, 0.5, 0.9999, 0.2])) == 0.5
-    assert activations.saturated_share("softmax", np.array([[1.0, 0.0], [0.5, 0.5]])) == 0.5
-    assert np.isnan(activations.saturated_share("relu", output))
+    first, second = activations.low_shares("relu", [output, output[0]])
+    assert first == pytest.approx(1 / 3)
+    assert np.isnan(second)
+    assert np.isnan(activations.low_shares("tanh", [output])).all()
+
+
+@pytest.mark.parametrize(("op", "at_limit", "inside"), [("tanh", -0.999, 0.9), ("sigmoid", 1e-4, 0.01),
+                                                       ("sigmoid", 0.9999, 0.99)])
+def test_saturated_units(op, at_limit, inside):
+    outputs = [np.array([[at_limit, inside, inside, at_limit]]), np.full(5, inside), np.float64(0.5)]
+    shares = activations.saturated_shares(op, outputs)
+    assert shares[:2] == [0.5, 0]
+    assert np.isnan(shares[2])
+
+
+def test_a_saturated_softmax():
+    assert activations.saturated_shares("softmax", [np.array([[1.0, 0.0], [0.5, 0.5]])]) == [0.5]
+    assert np.isnan(activations.saturated_shares("relu", [np.ones(3)])).all()

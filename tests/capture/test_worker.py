@@ -1,0 +1,367 @@
+"""Real workers: what a script sees, what happens to broken ones, and what is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from tapeviz.capture.launcher import RunConfig, Worker, run_headless
+from tapeviz.recording.reader import open_recording
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "engine")])}
+
+
+@pytest.fixture
+def record(tmp_path):
+    """Writes a script and runs it in a worker without a window; gives the finished process and the recording's path."""
+
+    def run(text, *args, name="script.py", stdin="", options=(), cwd=None, env=None):
+        script = tmp_path / name
+        if isinstance(text, bytes):
+            script.write_bytes(text)
+        elif text is not None:
+            script.write_text(textwrap.dedent(text))
+        place = tmp_path / "run.tapeviz"
+        command = [sys.executable, "-P", "-m", "tapeviz.capture.worker", "--recording", str(place), *options, "--",
+                   str(script), *args]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, input=stdin, cwd=cwd or tmp_path,
+                              env={**ENVIRONMENT, **(env or {})})
+        return done, place
+
+    return run
+
+
+def events(place, kind):
+    with open_recording(place) as recording:
+        return [event.data for event in recording.events if event.kind == kind]
+
+
+def output(place, stream="stdout"):
+    return "".join(data["text"] for data in events(place, stream))
+
+
+def status(place):
+    with open_recording(place) as recording:
+        return recording.status
+
+
+# --- what a script sees -------------------------------------------------------------------------------------------
+
+def test_a_script_runs_as_main_with_its_arguments_and_folder(record, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "neighbour.py").write_text("word = 'imported'")
+    done, place = record("""
+        import os, sys, neighbour
+        print(__name__, __file__, sys.argv[1:], os.getcwd(), neighbour.word, sys.path[0])
+        import __main__
+        print(__main__.__file__ == __file__, __main__.sys is sys, "TAPEVIZ_TOKEN" in os.environ)
+    """, "--level", "x y", "-o", cwd=tmp_path / "sub")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        f"__main__ {tmp_path}/script.py ['--level', 'x y', '-o'] {tmp_path}/sub imported {tmp_path}",
+        "True True False"]
+    assert output(place) == done.stdout
+    assert status(place) == "finished"
+
+
+def test_input_output_and_warnings_are_recorded(record):
+    done, place = record("""
+        import sys, warnings
+        name = input("name? ")
+        print("hello", name)
+        print("oops", file=sys.stderr)
+        rest = sys.stdin.read()
+        print(len(rest), sys.stdout.encoding, file=sys.stdout)
+        warnings.warn("careful")
+    """, stdin="Ada\nmore")
+    assert done.returncode == 0
+    assert output(place) == done.stdout == "name? hello Ada\n4 utf-8\n"
+    assert output(place, "stderr").startswith("oops\n")
+    (warning,) = events(place, "warning")
+    assert (warning["message"], warning["category"], warning["line"]) == ("careful", "UserWarning", 8)
+
+
+@pytest.mark.parametrize(("code", "expected", "how"), [("sys.exit()", 0, "finished"), ("sys.exit(7)", 7, "failed"),
+                                                       ("sys.exit('no luck')", 1, "failed"), ("exit(0)", 0, "finished")])
+def test_exit_codes(record, code, expected, how):
+    done, place = record(f"import sys\nprint('before')\n{code}\nprint('after')")
+    assert done.returncode == expected
+    assert done.stdout == "before\n"
+    assert status(place) == how
+    assert ("no luck" in done.stderr) == ("luck" in code)
+
+
+def test_threads_and_exit_handlers_are_waited_for(record):
+    done, place = record("""
+        import atexit, threading, time
+        atexit.register(lambda: print("handler"))
+        threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
+        print("main")
+    """)
+    assert done.returncode == 0
+    assert output(place) == done.stdout == "main\nthread\nhandler\n"
+
+
+def test_a_script_that_never_uses_a_tape(record):
+    done, place = record("print(1 + 1)")
+    assert done.returncode == 0
+    with open_recording(place) as recording:
+        assert recording.meta["used_tape"] is False
+        assert len(recording.passes) == len(recording.tapes) == 0
+
+
+def test_a_forked_child_leaves_the_recording_alone(record):
+    done, place = record("""
+        import os, sys
+        child = os.fork()
+        if child == 0:
+            print("in the child")
+            sys.exit(0)
+        os.waitpid(child, 0)
+        print("in the parent")
+    """)
+    assert done.returncode == 0
+    assert done.stdout == "in the child\nin the parent\n"
+    assert output(place) == "in the parent\n"
+    assert status(place) == "finished"
+
+
+# --- broken scripts -----------------------------------------------------------------------------------------------
+
+def test_an_exception_is_shown_as_python_shows_it(record, tmp_path):
+    text = """
+        def f(x):
+            return 1 / x
+
+        try:
+            {}["key"]
+        except KeyError:
+            f(0)
+    """
+    done, place = record(text)
+    plain = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, timeout=60)
+    assert done.returncode == plain.returncode == 1
+    assert done.stderr == plain.stderr
+    (event,) = events(place, "exception")
+    assert (event["type"], event["message"]) == ("ZeroDivisionError", "division by zero")
+    assert [(f["function"], f["line"], f["code"]) for f in event["frames"]] == [
+        ("<module>", 8, "f(0)"), ("f", 3, "return 1 / x")]
+    assert status(place) == "failed"
+
+
+def test_the_scripts_own_excepthook_is_used(record):
+    done, _ = record("""
+        import sys
+        sys.excepthook = lambda kind, error, tb: print("hook:", error)
+        raise ValueError("x")
+    """)
+    assert done.returncode == 1
+    assert done.stdout == "hook: x\n"
+
+
+def test_a_syntax_error_is_shown_with_line_and_caret(record):
+    done, place = record("x = 1\ny = (2 +\nprint(x)\n")
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert lines[0].endswith('script.py", line 2')
+    assert lines[1].strip() == "y = (2 +"
+    assert "^" in lines[2]
+    assert lines[3] == "SyntaxError: '(' was never closed"
+    (event,) = events(place, "exception")
+    assert event["type"] == "SyntaxError"
+    assert event["frames"][0]["line"] == 2
+    with open_recording(place) as recording:
+        assert recording.sources[0].text.startswith("x = 1")
+        assert recording.status == "failed"
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (None, "there is no script"), (b"\x7fELF\0\0\0", "no Python script: it holds binary data"),
+    (b"s = '\xff'\n", "no Python script"),
+])
+def test_scripts_that_cannot_be_run(record, text, message):
+    done, place = record(text)
+    assert done.returncode == 2
+    assert done.stderr.startswith("tapeviz: ")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_a_folder_is_no_script(record, tmp_path):
+    (tmp_path / "folder").mkdir()
+    done, _ = record(None, name="folder")
+    assert done.returncode == 2
+    assert "is a folder" in done.stderr
+
+
+def test_no_place_for_the_recording(record, tmp_path):
+    done, _ = record("print(1)", options=["--recording", str(tmp_path / "missing" / "run.tapeviz")])
+    assert done.returncode == 2
+    assert "there is no folder" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("end", ["os._exit(3)", "os.kill(os.getpid(), 9)"])
+def test_a_sudden_end_leaves_a_readable_recording(record, end):
+    done, place = record(f"""
+        import os, time
+        print("alive")
+        time.sleep(0.2)
+        {end}
+    """)
+    assert done.returncode in (3, -9)
+    assert output(place) == "alive\n"
+    assert status(place) == "killed"
+
+
+def test_an_exception_in_a_thread_is_recorded_and_the_script_goes_on(record):
+    done, place = record("""
+        import threading
+        def work():
+            raise LookupError("in a thread")
+        t = threading.Thread(target=work); t.start(); t.join()
+        print("on")
+    """)
+    assert done.returncode == 0
+    assert "LookupError: in a thread" in done.stderr
+    assert [e["message"] for e in events(place, "exception")] == ["in a thread"]
+    assert status(place) == "finished"
+
+
+# --- through the launcher -----------------------------------------------------------------------------------------
+
+def launch(tmp_path, text, **config):
+    script = tmp_path / "launched.py"
+    script.write_text(textwrap.dedent(text))
+    worker = Worker(RunConfig(script, recording=tmp_path / "launched.tapeviz", **config))
+    worker.start()
+    return worker
+
+
+def wait_for(worker, wanted, seconds=20):
+    """Poll until a message of this type has come; returns all messages up to it."""
+    seen = []
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        for message in worker.poll():
+            seen.append(message)
+            if message["type"] == wanted or message.get("state") == wanted:
+                return seen
+        time.sleep(0.005)
+    raise AssertionError(f"no {wanted} within {seconds} s: {seen}, {worker.output}")
+
+
+def test_a_run_from_start_to_finish(tmp_path):
+    worker = launch(tmp_path, "print('hi')")
+    assert worker.wait(20)
+    assert [m["state"] for m in worker.poll() if m["type"] == "state"] == ["running", "finished"]
+    assert (worker.state, worker.returncode) == ("finished", 0)
+    assert output(worker.recording) == "hi\n"
+    assert worker.output == "hi\n"
+
+
+def test_input_is_asked_for_and_answered(tmp_path):
+    worker = launch(tmp_path, "print('got', input('? '))")
+    wait_for(worker, "stdin")
+    with open_recording(worker.recording) as recording:
+        assert [e.data["text"] for e in recording.events] == ["? "]
+    worker.send_input("this\n")
+    assert worker.wait(20)
+    assert output(worker.recording) == "? got this\n"
+
+
+@pytest.mark.parametrize("body", [
+    "while True: pass",
+    "import time\nwhile True: time.sleep(60)",
+    "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass",
+    "sum(range(10**13))",
+], ids=["loop", "sleep", "catches everything", "in C"])
+def test_stop_always_ends_within_three_and_a_half_seconds(tmp_path, body):
+    worker = launch(tmp_path, f"print('started', flush=True)\n{body}")
+    wait_for(worker, "running")
+    deadline = time.monotonic() + 10
+    while "started" not in worker.output:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    began = time.monotonic()
+    worker.stop()
+    assert worker.wait(5)
+    assert time.monotonic() - began < 3.5
+    assert worker.state == "stopped"
+    assert output(worker.recording).startswith("started")
+
+
+def test_a_killed_process_is_noticed_and_named(tmp_path):
+    worker = launch(tmp_path, "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)")
+    wait_for(worker, "running")
+    deadline = time.monotonic() + 10
+    while not worker.output.strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(int(worker.output), signal.SIGKILL)
+    assert worker.wait(5)
+    assert worker.state == "killed"
+    assert [m["message"] for m in worker.poll() if m["type"] == "error"] == ["killed by signal 9 (SIGKILL)"]
+
+
+def test_strangers_are_turned_away(tmp_path):
+    import socket
+    worker = launch(tmp_path, "import time\nprint('up', flush=True)\ntime.sleep(1.5)")
+    assert worker._server is not None
+    address = worker._server.getsockname()
+    with socket.create_connection(address) as silent, socket.create_connection(address) as wrong:
+        wrong.sendall(b"0" * 32 + b"\n")
+        assert wrong.recv(1) == b""
+        wait_for(worker, "running")
+        silent.close()
+    assert worker.wait(20)
+    assert worker.state == "finished"
+
+
+def test_headless_returns_what_the_command_line_needs(tmp_path, capfd):
+    def script(name, text):
+        (tmp_path / name).write_text(text)
+        return RunConfig(tmp_path / name, recording=tmp_path / "headless.tapeviz")
+
+    assert run_headless(script("good.py", "print('fine')")) == 0
+    assert capfd.readouterr().out == "fine\n"
+    assert run_headless(script("bad.py", "print('to stderr'); raise SystemExit(5)"), stdout_to_stderr=True) == 1
+    assert capfd.readouterr() == ("", "to stderr\n")
+    assert run_headless(script("two.py", "raise SystemExit(2)"), echo=False) == 1
+    assert run_headless(RunConfig(tmp_path / "none.py", recording=tmp_path / "none.tapeviz")) == 2
+    assert "there is no script" in capfd.readouterr().err
+
+
+def test_an_interpreter_that_is_none(tmp_path):
+    (tmp_path / "s.py").write_text("")
+    worker = Worker(RunConfig(tmp_path / "s.py", python=str(tmp_path / "no python")))
+    with pytest.raises(OSError, match="no python"):
+        worker.start()
+
+
+def test_the_worker_imports_no_qt_and_needs_numpy_only(record):
+    done, _ = record("""
+        import sys
+        tops = {name.partition(".")[0] for name in sys.modules}
+        print(sorted(tops - set(sys.stdlib_module_names) - {"__main__", "numpy"}))
+    """)
+    found = set(eval(done.stdout))
+    assert {"gradtape", "tapeviz"} <= found
+    assert not {name for name in found if not name.startswith("_")} - {"gradtape", "tapeviz", "cython_runtime"}
+    assert "PySide6" not in found
+
+
+def test_the_launcher_imports_neither_engine_nor_numpy_heavy_parts():
+    code = ("import sys, tapeviz.capture.launcher; "
+            "print([m for m in sys.modules if m.partition('.')[0] in ('gradtape', 'PySide6')])")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
+    assert done.stdout.strip() == "[]"
