@@ -1,0 +1,320 @@
+"""Hand-specialised forms of the hot ops: the results of their rows, at a fraction of the cost on small arrays.
+
+A fast form handles what is common (tensors of one dtype, Python numbers, arrays) and leaves the rest to the row.  It
+appends (undo, positions..., saved...) to the tape, laid out as its undo function (in `undo.py`) says.  Written out
+instead of shared: a call more per op would cost a tenth of everything.  An array of the script's is copied when the
+tape has to keep it: the script may write into it later.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradtape.entries import active, locate
+from gradtape.observers import seam
+from gradtape.ops import elementwise, linalg
+from gradtape.ops.registry import apply
+from gradtape.ops.undo import (
+    undo_add, undo_add_wide, undo_divide, undo_matmul, undo_multiply, undo_multiply_wide, undo_pass, undo_power,
+    undo_scale, undo_subtract,
+)
+from gradtape.tensor import Tensor, make
+from gradtape.variable import Variable
+
+__gradtape__ = True
+
+_new = object.__new__
+ndarray = np.ndarray
+
+
+def add(a: Any, b: Any) -> Tensor:
+    """a + b, elementwise with broadcasting."""
+    ta = type(a)
+    tb = type(b)
+    if (ta is Tensor or ta is Variable) and seam.observer is None:
+        av = a._value
+        if tb is Tensor or tb is Variable:
+            bv = b._value
+        elif tb is float or tb is int:
+            r = av + b
+            if r.dtype is av.dtype:
+                entries = active()
+                if entries is None:
+                    return make(r)
+                ia = a._index
+                if a._entries is not entries:
+                    ia = locate(a, entries)
+                if ia < 0:
+                    return make(r)
+                y = _new(Tensor)
+                y._value = r
+                y._shape = a._shape
+                y._entries = entries
+                y._index = len(entries)
+                entries.append((undo_pass, ia, b))
+                return y
+            return apply(elementwise.add, (a, b), {})       # type: ignore[no-any-return]  # an op returns Any
+        elif tb is ndarray and b.ndim:
+            bv = b
+        else:
+            return apply(elementwise.add, (a, b), {})       # type: ignore[no-any-return]
+        if av.dtype is bv.dtype:
+            try:
+                r = av + bv
+            except ValueError:
+                return apply(elementwise.add, (a, b), {})   # type: ignore[no-any-return]  # explains the error
+            entries = active()
+            if entries is None:
+                return make(r)
+            ia = a._index
+            if a._entries is not entries:
+                ia = locate(a, entries)
+            if tb is ndarray:
+                ib = -1
+                sb = bv.shape
+            else:
+                ib = b._index
+                if b._entries is not entries:
+                    ib = locate(b, entries)
+                sb = b._shape
+            if ia < 0 and ib < 0:
+                return make(r)
+            y = _new(Tensor)
+            y._value = r
+            y._entries = entries
+            y._index = len(entries)
+            sa = a._shape
+            if sa is sb or sa == sb:
+                y._shape = sa
+                entries.append((undo_add, ia, ib))
+            else:
+                y._shape = r.shape
+                entries.append((undo_add_wide, ia, ib, sa, sb))
+            return y
+    return apply(elementwise.add, (a, b), {})               # type: ignore[no-any-return]
+
+
+def subtract(a: Any, b: Any) -> Tensor:
+    """a - b, elementwise with broadcasting."""
+    ta = type(a)
+    tb = type(b)
+    if (ta is Tensor or ta is Variable) and seam.observer is None:
+        av = a._value
+        if tb is Tensor or tb is Variable:
+            bv = b._value
+        elif tb is ndarray and b.ndim:
+            bv = b
+        else:
+            return apply(elementwise.subtract, (a, b), {})      # type: ignore[no-any-return]
+        if av.dtype is bv.dtype:
+            try:
+                r = av - bv
+            except ValueError:
+                return apply(elementwise.subtract, (a, b), {})  # type: ignore[no-any-return]
+            entries = active()
+            if entries is None:
+                return make(r)
+            ia = a._index
+            if a._entries is not entries:
+                ia = locate(a, entries)
+            if tb is ndarray:
+                ib = -1
+            else:
+                ib = b._index
+                if b._entries is not entries:
+                    ib = locate(b, entries)
+            if ia < 0 and ib < 0:
+                return make(r)
+            y = _new(Tensor)
+            y._value = r
+            y._entries = entries
+            y._index = len(entries)
+            y._shape = r.shape
+            entries.append((undo_subtract, ia, ib, a._shape, bv.shape))
+            return y
+    return apply(elementwise.subtract, (a, b), {})              # type: ignore[no-any-return]
+
+
+def multiply(a: Any, b: Any) -> Tensor:
+    """a * b, elementwise with broadcasting."""
+    ta = type(a)
+    tb = type(b)
+    if (ta is Tensor or ta is Variable) and seam.observer is None:
+        av = a._value
+        if tb is Tensor or tb is Variable:
+            bv = b._value
+        elif tb is float or tb is int:
+            r = av * b
+            if r.dtype is av.dtype:
+                entries = active()
+                if entries is None:
+                    return make(r)
+                ia = a._index
+                if a._entries is not entries:
+                    ia = locate(a, entries)
+                if ia < 0:
+                    return make(r)
+                y = _new(Tensor)
+                y._value = r
+                y._shape = a._shape
+                y._entries = entries
+                y._index = len(entries)
+                entries.append((undo_scale, ia, b))
+                return y
+            return apply(elementwise.multiply, (a, b), {})      # type: ignore[no-any-return]
+        elif tb is ndarray and b.ndim:
+            bv = b
+        else:
+            return apply(elementwise.multiply, (a, b), {})      # type: ignore[no-any-return]
+        if av.dtype is bv.dtype:
+            try:
+                r = av * bv
+            except ValueError:
+                return apply(elementwise.multiply, (a, b), {})  # type: ignore[no-any-return]
+            entries = active()
+            if entries is None:
+                return make(r)
+            ia = a._index
+            if a._entries is not entries:
+                ia = locate(a, entries)
+            if tb is ndarray:
+                ib = -1
+                if ia < 0:
+                    return make(r)
+                bv = bv.copy()
+                sb = bv.shape
+            else:
+                ib = b._index
+                if b._entries is not entries:
+                    ib = locate(b, entries)
+                if ia < 0 and ib < 0:
+                    return make(r)
+                sb = b._shape
+            y = _new(Tensor)
+            y._value = r
+            y._entries = entries
+            y._index = len(entries)
+            sa = a._shape
+            if sa is sb or sa == sb:
+                y._shape = sa
+                entries.append((undo_multiply, ia, ib, av, bv))
+            else:
+                y._shape = r.shape
+                entries.append((undo_multiply_wide, ia, ib, av, bv))
+            return y
+    return apply(elementwise.multiply, (a, b), {})              # type: ignore[no-any-return]
+
+
+def divide(a: Any, b: Any) -> Tensor:
+    """a / b, elementwise with broadcasting; integers give float64."""
+    ta = type(a)
+    tb = type(b)
+    if (ta is Tensor or ta is Variable) and seam.observer is None:
+        av = a._value
+        if tb is Tensor or tb is Variable:
+            bv = b._value
+            if av.dtype is bv.dtype and av.dtype.kind in "fc":
+                try:
+                    r = av / bv
+                except ValueError:
+                    return apply(elementwise.divide, (a, b), {})    # type: ignore[no-any-return]
+                entries = active()
+                if entries is None:
+                    return make(r)
+                ia = a._index
+                if a._entries is not entries:
+                    ia = locate(a, entries)
+                ib = b._index
+                if b._entries is not entries:
+                    ib = locate(b, entries)
+                if ia < 0 and ib < 0:
+                    return make(r)
+                y = _new(Tensor)
+                y._value = r
+                y._shape = r.shape
+                y._entries = entries
+                y._index = len(entries)
+                entries.append((undo_divide, ia, ib, a._shape, bv, r))
+                return y
+    return apply(elementwise.divide, (a, b), {})                    # type: ignore[no-any-return]
+
+
+def power(a: Any, b: Any) -> Tensor:
+    """a ** b, elementwise with broadcasting."""
+    ta = type(a)
+    tb = type(b)
+    if (ta is Tensor or ta is Variable) and (tb is int or tb is float) and seam.observer is None:
+        av = a._value
+        if av.dtype.kind == "f":
+            r = av * av if b == 2 else av ** b
+            entries = active()
+            if entries is None:
+                return make(r)
+            ia = a._index
+            if a._entries is not entries:
+                ia = locate(a, entries)
+            if ia < 0:
+                return make(r)
+            y = _new(Tensor)
+            y._value = r
+            y._shape = a._shape
+            y._entries = entries
+            y._index = len(entries)
+            entries.append((undo_power, ia, b, av, r))
+            return y
+    return apply(elementwise.power, (a, b), {})                     # type: ignore[no-any-return]
+
+
+def matmul(a: Any, b: Any) -> Tensor:
+    """Matrix product of the last two axes; vectors are rows on the left and columns on the right."""
+    ta = type(a)
+    tb = type(b)
+    if seam.observer is None:
+        if ta is Tensor or ta is Variable:
+            av = a._value
+        elif ta is ndarray:
+            av = a
+        else:
+            return apply(linalg.matmul, (a, b), {})                 # type: ignore[no-any-return]
+        if tb is Tensor or tb is Variable:
+            bv = b._value
+        elif tb is ndarray:
+            bv = b
+        else:
+            return apply(linalg.matmul, (a, b), {})                 # type: ignore[no-any-return]
+        if av.dtype is bv.dtype and 0 < av.ndim < 3 and 0 < bv.ndim < 3 and av.dtype.kind == "f":
+            try:
+                r = av.dot(bv)      # a third cheaper than @ on small matrices
+            except ValueError:
+                return apply(linalg.matmul, (a, b), {})             # type: ignore[no-any-return]
+            entries = active()
+            if entries is None:
+                return make(r)
+            if ta is ndarray:
+                ia = -1
+            else:
+                ia = a._index
+                if a._entries is not entries:
+                    ia = locate(a, entries)
+            if tb is ndarray:
+                ib = -1
+            else:
+                ib = b._index
+                if b._entries is not entries:
+                    ib = locate(b, entries)
+            if ia < 0 and ib < 0:
+                return make(r)
+            if ta is ndarray:
+                av = av.copy()
+            elif tb is ndarray:
+                bv = bv.copy()
+            y = _new(Tensor)
+            y._value = r
+            y._shape = r.shape
+            y._entries = entries
+            y._index = len(entries)
+            entries.append((undo_matmul, ia, ib, av, bv))
+            return y
+    return apply(linalg.matmul, (a, b), {})                         # type: ignore[no-any-return]
