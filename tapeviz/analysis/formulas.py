@@ -15,10 +15,12 @@ _INFIX = {
     "matmul": "@", "add": "+", "subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "divide": "/", "div": "/",
     "true_divide": "/", "power": "**", "pow": "**",
 }
-# A gradient \\bar{Y} or a plain letter, not inside a command, and whether it is transposed.
+# A gradient (\\bar y) or a plain letter, not inside a command, and whether it is transposed.
 _SYMBOL = re.compile(
-    r"(\\bar\s*\{([A-Za-z][A-Za-z0-9]*)\}|(?<![\\A-Za-z])([A-Za-z][A-Za-z0-9]*))"
-    r"(\s*\^\s*(\{\\top\}|\\top|T\b))?")
+    r"(\\bar\s*\{?\s*([A-Za-z][A-Za-z0-9]*)\}?|(?<![\\A-Za-z])([A-Za-z][A-Za-z0-9]*))"
+    r"(\s*\^\s*\{?\s*(?:\\top|\\mathsf\s*\{?\s*T|T\b))?")
+_LEFT_SIDE = re.compile(r"\s*([A-Za-z])(?:_\{?\w+\}?)?\s*=")
+_MANY = "xs"      # the argument of ops that take any number of tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ class Rule:
 
 def result_symbol(kind: Kind) -> str:
     """The letter that stands for the result in an op's formulas."""
-    left = kind.formula.partition("=")[0].strip()
-    return left if left.isalnum() else "y"
+    left = _LEFT_SIDE.match(kind.formula)
+    return left[1] if left and left[1] not in kind.arguments else "y"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ def letters(recording: Recording, op: int) -> Letters:
             given[tensor] = name or _free(letter, taken)
             taken.add(given[tensor])
         chosen.append(given[tensor])
-    replaced = {_written(kind, slot): chosen[slot] for slot in range(min(len(inputs), len(kind.arguments)))}
+    replaced = {}
+    if kind.arguments != (_MANY,):
+        replaced = {_written(kind, slot): chosen[slot] for slot in range(min(len(inputs), len(kind.arguments)))}
     if results:
         replaced[symbol] = chosen[len(inputs)]
     return Letters(tuple(chosen[:len(inputs)]), tuple(chosen[len(inputs):]), replaced)
@@ -81,7 +85,7 @@ def letters(recording: Recording, op: int) -> Letters:
 
 def _written(kind: Kind, slot: int) -> str:
     """The letter of an argument as the formulas write it."""
-    if slot >= len(kind.arguments):
+    if slot >= len(kind.arguments) or kind.arguments == (_MANY,):
         return f"x_{{{slot + 1}}}"
     letter = kind.arguments[slot]
     return letter.upper() if not _has(kind.formula, letter) and _has(kind.formula, letter.upper()) else letter
@@ -99,8 +103,16 @@ def _free(letter: str, taken: set[str]) -> str:
 
 
 def formula(recording: Recording, op: int) -> str:
-    """LaTeX of what the op computed."""
-    return substitute(recording.kind(int(recording.ops["kind"][op])).formula, letters(recording, op).replaced)
+    """LaTeX of what the op computed, as an equation; empty when the op has no formula."""
+    kind = recording.kind(int(recording.ops["kind"][op]))
+    if not kind.formula:
+        return ""
+    named = letters(recording, op)
+    right = substitute(kind.formula, named.replaced)
+    left = _LEFT_SIDE.match(kind.formula)
+    if (left and left[1] not in kind.arguments) or not named.outputs:
+        return right
+    return f"{named.outputs[0]} = {right}"
 
 
 def rule(recording: Recording, op: int, slot: int) -> Rule:
@@ -108,6 +120,8 @@ def rule(recording: Recording, op: int, slot: int) -> Rule:
     kind = recording.kind(int(recording.ops["kind"][op]))
     tensor = recording.op_inputs(op)[slot]
     vjp = kind.vjps[slot] if slot < len(kind.vjps) else ""
+    if kind.arguments == (_MANY,) and kind.vjps:
+        vjp = kind.vjps[0]
     latex = ""
     if vjp:
         named = letters(recording, op)

@@ -18,6 +18,7 @@ _TEXT = r"\\(?:mathrm|text|operatorname\*?|mathtt|textrm|mathbf)\s*\{[^{}]*\}"
 _TOKEN = re.compile(rf"{_TEXT}|\\[A-Za-z]+|\\.|[A-Za-z][A-Za-z0-9]*|.", re.DOTALL)
 _NUMBERED = re.compile(r"([A-Za-z]+?)_?(\d+)\Z")
 _BARRED_NUMBER = re.compile(r"\\bar\{([A-Za-z]|\\[A-Za-z]+|\\mathrm\{[^{}]*\})_\{([^{}]*)\}\}")
+_TWO_INDICES = re.compile(r"_\{(\w+)\}_(\{[^{}]*\}|\w)")
 _INDEXED = re.compile(r"([A-Za-z_]\w*)\[(\d+)\]\Z")
 
 
@@ -87,17 +88,31 @@ def substitute(formula: str, names: Mapping[str, str]) -> str:
     pieces: list[str] = []
     for token in _TOKEN.findall(formula):
         if token in names:
-            pieces.append(_spaced(pieces, names[token]))
+            _put(pieces, names[token])
         elif token[0].isalpha():
-            pieces.extend(_spaced(pieces, names[letter]) if letter in names else letter for letter in token)
+            for letter in token:
+                if letter in names:
+                    _put(pieces, names[letter])
+                else:
+                    pieces.append(letter)
         else:
             pieces.append(token)
-    return "".join(pieces)
+    return _TWO_INDICES.sub(lambda m: f"_{{{m[1]},{m[2].strip('{}')}}}", "".join(pieces))
 
 
-def _spaced(pieces: list[str], name: str) -> str:
-    """`name`, kept apart from a command right before it, which would swallow its first letter."""
-    return f" {name}" if pieces and re.fullmatch(r"\\[A-Za-z]+", pieces[-1]) and name[:1].isalpha() else name
+def _put(pieces: list[str], name: str) -> None:
+    """Append a name, in braces where LaTeX would otherwise take only its first letter."""
+    i = len(pieces) - 1
+    while i >= 0 and not pieces[i].strip():
+        i -= 1
+    before = pieces[i] if i >= 0 else ""
+    if before in ("^", "_", r"\bar", r"\hat", r"\tilde", r"\sqrt") and len(name) > 1:
+        del pieces[i + 1:]
+        pieces.append(f"{{{name}}}")
+    elif re.fullmatch(r"\\[A-Za-z]+", before) and i == len(pieces) - 1 and name[:1].isalpha():
+        pieces.append(f" {name}")
+    else:
+        pieces.append(name)
 
 
 def barred(latex: str) -> str:
