@@ -156,6 +156,7 @@ class _Builder:
         self.node_of_op: dict[int, int] = {}
         self.node_of_tensor: dict[int, int] = {}
         self.scopes: dict[int, tuple[str, ...]] = {}
+        self.sums: dict[int, tuple[int, float | None]] = {}
         self.hubs = self._hubs()
 
     def graph(self) -> Graph:
@@ -294,8 +295,10 @@ class _Builder:
         """The gradient, of how many contributions it is the sum, and which share of them cancelled."""
         if self.index is None:
             return total, 0, None
-        flows = self.index.received.get(tensor, [])
-        return total, len(flows), cancellation(total.norm, [self._norm(flow) for flow in flows])
+        if tensor not in self.sums:      # a hub has many boxes: adding up for each would take quadratic time
+            flows = self.index.received.get(tensor, [])
+            self.sums[tensor] = (len(flows), cancellation(total.norm, [self._norm(flow) for flow in flows]))
+        return (total, *self.sums[tensor])
 
     def _norm(self, flow: tuple[int, int]) -> float:
         stat = self.index.contribution.get(flow) if self.index is not None else None
@@ -337,7 +340,19 @@ def step_states(graph: Graph, step: int | None) -> tuple[list[StepState], np.nda
     for edge in graph.edges:
         if edge.step is not None and edge.step <= at:
             arrived[edge.source] += edge.count
+    _share_among_hubs(graph, arrived)
     return [_state(node, int(n), at) for node, n in zip(graph.nodes, arrived, strict=True)], arrived
+
+
+def _share_among_hubs(graph: Graph, arrived: np.ndarray) -> None:
+    """The boxes of one hub stand for one tensor: what arrives at any of them has arrived at all."""
+    boxes: dict[int, list[int]] = {}
+    for i, node in enumerate(graph.nodes):
+        if node.kind in (NodeKind.VARIABLE, NodeKind.CONSTANT) and node.tensor is not None:
+            boxes.setdefault(node.tensor, []).append(i)
+    for same in boxes.values():
+        if len(same) > 1:
+            arrived[same] = arrived[same].sum()
 
 
 def _state(node: Node, arrived: int, at: int) -> StepState:
