@@ -133,7 +133,7 @@ class FormulaLabel(QWidget):
             lines = 1 + int(width / max(self.width(), 200)) if self._alignment & Qt.AlignmentFlag.AlignHCenter else 1
             return QSize(int(width) + 2, int(metrics.height() * lines) + 4)
         box = picture.viewBoxF()
-        return QSize(int(box.width()) + 2, int(box.height()) + 2)
+        return QSize(int(box.width()) + 6, int(box.height()) + 4)
 
     @guarded(QSize(10, 10))
     def minimumSizeHint(self) -> QSize:
@@ -148,7 +148,7 @@ class FormulaLabel(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_formula(painter, QRectF(self.rect()), self._latex, self._px, self._theme, bold=self._bold,
+        draw_formula(painter, QRectF(self.rect()).adjusted(2, 1, -2, -1), self._latex, self._px, self._theme, bold=self._bold,
                      alignment=self._alignment)
         painter.end()
 

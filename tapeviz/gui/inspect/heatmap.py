@@ -14,7 +14,7 @@ from tapeviz.gui.inspect.colours import NAN, NEGINF, POSINF, ZERO, colour_table,
 from tapeviz.gui.painting import crisp, draw_focus_ring, draw_special, guarded, pen
 from tapeviz.gui.theme import Theme
 
-MOST_HEIGHT, LEAST_HEIGHT, LARGEST_CELL, GLYPHS = 216, 24, 26, 400
+MOST_HEIGHT, LEAST_HEIGHT, LARGEST_CELL, GLYPHS = 190, 24, 26, 400
 _SPECIAL = {NAN: Special.NAN, POSINF: Special.POSINF, NEGINF: Special.NEGINF, ZERO: Special.ZERO}
 
 

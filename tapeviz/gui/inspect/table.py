@@ -103,7 +103,8 @@ class MatrixTable(QTableView):
         # a style sheet wins over setFont, so the font goes into one of its own
         size = f"{font.pointSizeF():.3f}pt"
         self.setStyleSheet(f'QTableView, QHeaderView::section {{ font-family: "{font.family()}"; font-size: {size}; }}'
-                           f"QHeaderView::section {{ padding: 0 {theme.px(5)}px; }}")
+                           f"QHeaderView::section {{ padding: 0 {theme.px(5)}px; }}"
+                           "QHeaderView::section:vertical { border: none; }")
         self.verticalHeader().setDefaultSectionSize(theme.px(22))
         self.horizontalHeader().setFixedHeight(theme.px(24))
         self._fit(theme)

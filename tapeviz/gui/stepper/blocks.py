@@ -27,18 +27,18 @@ class MatrixBlock(QWidget):
         self.words.setProperty("role", "heading")
         self.right = QHBoxLayout()
         self.matrix = MatrixView(cell_width, interactive)
-        head = QHBoxLayout()
+        self._head = head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
         head.setSpacing(6)
         head.addWidget(self.symbol)
         head.addWidget(self.words)
         head.addStretch(1)
         head.addLayout(self.right)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.matrix)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self._column.addLayout(head)
+        self._column.addWidget(self.matrix)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -51,9 +51,13 @@ class MatrixBlock(QWidget):
         self.words.setText(words)
         self.matrix.show_value(f"{plain(latex)} {words}".strip(), value, missing, theme)
 
+    def head_height(self) -> int:
+        """From the top of the block to the top of its matrix."""
+        return self._head.sizeHint().height() + self._column.spacing()
+
     @guarded(QSize(100, 60))
     def sizeHint(self) -> QSize:
-        hint, head = self.matrix.sizeHint(), self.layout().sizeHint() if self.layout() else QSize()
+        hint, head = self.matrix.sizeHint(), self._column.sizeHint()
         words = self.symbol.sizeHint().width() + self.words.sizeHint().width() + 14
         return QSize(max(hint.width(), words), head.height())
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypedDict
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -12,6 +15,7 @@ from tapeviz.gui.formula import FormulaLabel
 from tapeviz.gui.stepper.blocks import Chip, MatrixBlock
 from tapeviz.gui.stepper.choosers import ArgumentChooser, PlaneChooser
 from tapeviz.gui.stepper.contributions import ContributionList
+from tapeviz.gui.stepper.matrix import MatrixView
 from tapeviz.gui.stepper.pair import Pair
 from tapeviz.gui.theme import Theme
 
@@ -60,8 +64,8 @@ class CardView(QWidget):
         self.also.setText("also:")
         self.chips: list[Chip] = []
         self.accumulated.right.addWidget(self.also)
-        self.missing = label("muted", wrap=True)
-        self.nearest = QPushButton("Go to the nearest captured iteration")
+        self.missing = MatrixView()      # cross-hatch and a sentence
+        self.nearest = QPushButton()
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(12, 10, 12, 12)
         self.column.setSpacing(10)
@@ -158,8 +162,19 @@ class CardView(QWidget):
         self._show_numbers(card, entry)
         self._show_sum(card, entry, total)
 
+    def offer_nearest(self, iteration: int | None) -> None:
+        """Offer to go to an iteration whose elements were kept; None: there is none, or it is this one."""
+        self.nearest.setVisible(iteration is not None)
+        if iteration is not None:
+            self.nearest.setText(f"Go to iteration {iteration}, the nearest captured")
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether the step is shown without its elements."""
+        return not self.missing.isHidden()
+
     def _show_rule(self, card: StepCard, slot: int) -> None:
-        names = [(rule.slot, rule.argument) for rule in card.rules]
+        names = _names(card)
         self.arguments.show_names(names, slot)
         rule = next((r for r in card.rules if r.slot == slot), None)
         latex = rule.latex if rule is not None else ""
@@ -175,8 +190,7 @@ class CardView(QWidget):
         for part in (self.operands, self.contribution):
             part.setVisible(known)
         self.missing.setVisible(not known)
-        self.nearest.setVisible(not known and entry is not None)
-        self.missing.setText(missing)
+        self.missing.show_value("", None, missing, theme)
         why = None
         if value is not None and self._element is not None and entry is not None:
             why = explain_element(card, entry.slot, self._element)
@@ -196,11 +210,24 @@ class CardView(QWidget):
             self._show_why(why)
 
     def _show_local(self, why: Explanation | None) -> None:
-        self.local.setVisible(False)
-        self.operands.set_operator("")
+        """What the incoming gradient is multiplied with; in both, what made the chosen element is marked."""
+        local = why.local if why is not None else None
+        self.local.setVisible(local is not None)
+        if why is not None and local is not None:
+            self.local.show_block(why.local_latex, "local derivative", local, "", self._theme)
+            self.local.matrix.mark(**_marks([t.local for t in why.terms if t.local is not None], local.ndim))
+        matrices = why is not None and local is not None and not why.elementwise
+        self.operands.set_order(local_first=why is not None and why.local_first)
+        self.operands.set_operator("" if local is None else "·" if matrices or local.ndim == 0 else "⊙")
+        incoming = self._card.cotangents[0].value if self._card is not None and self._card.cotangents else None
+        terms = [t.incoming for t in why.terms] if why is not None else []
+        self.incoming.matrix.mark(**_marks(terms, incoming.ndim if incoming is not None else 0))
 
     def _show_why(self, why: Explanation) -> None:
-        self.why_title.setText("Why is element")
+        number = self.contribution.matrix.text_of(why.index) or plain_number(why.value, true_minus=True)
+        where = f"element [{','.join(map(str, why.index))}]" if why.index else "it"
+        self.why_title.setText(f"Why is {where} {number}?")
+        self.why_text.setText(why.text)
 
     def _show_check(self, card: StepCard) -> None:
         error = card.numeric_check
@@ -220,6 +247,7 @@ class CardView(QWidget):
         words = f"accumulated, {total.arrived} of {total.total}"
         self.accumulated.show_block(rf"\bar{{{total.latex}}}", words, total.running.value, total.running.missing, theme)
         element = self._element if total.running.value is not None else None
+        self.accumulated.matrix.setVisible(total.running.value is not None or not self.lacks_values)
         self.accumulated.matrix.mark(element, lead=element[:-2] if element is not None else ())
 
     def _show_chips(self, card: StepCard, entry: Contribution | None) -> None:
@@ -241,3 +269,31 @@ class CardView(QWidget):
     def _plane_chosen(self, lead: tuple[int, ...]) -> None:
         tail = self._element[-2:] if self._element is not None and len(self._element) > 2 else (0, 0)
         self.element_chosen.emit((*lead, *tail))
+
+
+def _names(card: StepCard) -> list[tuple[int, str]]:
+    """Slots with what the user calls the argument; one that is used twice is numbered."""
+    names = [rule.argument for rule in card.rules]
+    return [(rule.slot, f"{rule.argument} ({rule.slot + 1})" if names.count(rule.argument) > 1 else rule.argument)
+            for rule in card.rules]
+
+
+class Marks(TypedDict):
+    """Arguments of MatrixView.mark."""
+
+    element: tuple[int, ...] | None
+    row: int | None
+    column: int | None
+    lead: tuple[int, ...]
+
+
+def _marks(places: Sequence[tuple[int, ...]], ndim: int) -> Marks:
+    """A frame around a single place, a tint over the row or column that several share."""
+    if not places:
+        return Marks(element=None, row=None, column=None, lead=())
+    lead = places[0][:-2] if ndim > 2 else ()
+    if len(places) == 1:
+        return Marks(element=places[0], row=None, column=None, lead=lead)
+    rows, columns = {(0, 0, *p)[-2] for p in places}, {(0, 0, *p)[-1] for p in places}
+    return Marks(element=None, row=rows.pop() if len(rows) == 1 else None,
+                 column=columns.pop() if len(rows) != 1 and len(columns) == 1 else None, lead=lead)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QPushButton, QSpinBox, QWidget
 
-_BUTTONS, _LETTERS = 3, 22      # more or longer names than this go into a list
+_BUTTONS, _LETTERS = 4, 26      # more or longer names than this go into a list
 
 
 class ArgumentChooser(QWidget):

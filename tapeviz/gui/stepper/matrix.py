@@ -362,7 +362,7 @@ class MatrixView(QWidget):
 
 def _shortened(value: NDArray[np.generic]) -> bool:
     rows, columns = plane(value).shape
-    return rows > FULL or columns > FULL   # it may be shortened at some width
+    return bool(rows > FULL or columns > FULL)   # it may be shortened at some width
 
 
 def _texts(matrix: NDArray[np.generic], rows: list[int | None],

@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from tapeviz.gui.painting import guarded
+from tapeviz.gui.stepper.blocks import MatrixBlock
 
 GAP = 4
 
@@ -14,8 +15,9 @@ GAP = 4
 class Pair(QWidget):
     """Lays out two widgets by the width they ask for; the second may be hidden."""
 
-    def __init__(self, left: QWidget, right: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, left: MatrixBlock, right: MatrixBlock, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._blocks = left, right
         self._left, self._right = left, right
         self._operator = QLabel(self)
         self._operator.setProperty("role", "title")
@@ -29,6 +31,12 @@ class Pair(QWidget):
         """The sign between the blocks, "" for none."""
         self._operator.setText(text)
         self.relayout()
+
+    def set_order(self, local_first: bool) -> None:
+        """Whether the second widget stands before the first."""
+        first, second = (self._blocks[1], self._blocks[0]) if local_first else self._blocks
+        # with one block hidden the other is the left one
+        self._left, self._right = (second, first) if first.isHidden() else (first, second)
 
     @property
     def operator(self) -> str:
@@ -49,16 +57,20 @@ class Pair(QWidget):
         other = self._right.sizeHint().width()
         gap = sign.width() + 2 * GAP if sign.width() else 3 * GAP
         if one + gap + other <= width:
+            # the matrices begin at one height, whatever stands in the headings
+            heads = self._left.head_height(), self._right.head_height()
+            tops = max(heads) - heads[0], max(heads) - heads[1]
             heights = _height(self._left, one), _height(self._right, other)
-            tallest = max(heights)
-            middle = QRect(one + GAP, (tallest - sign.height()) // 2 + 8, sign.width(), sign.height())
-            return QRect(0, 0, one, heights[0]), middle, QRect(one + gap, 0, other, heights[1]), tallest
+            tallest = max(tops[0] + heights[0], tops[1] + heights[1])
+            middle = (max(heads) + tallest - sign.height()) // 2
+            return (QRect(0, tops[0], one, heights[0]), QRect(one + GAP, middle, sign.width(), sign.height()),
+                    QRect(one + gap, tops[1], other, heights[1]), tallest)
         top = _height(self._left, width)
         indent = sign.width() + GAP if sign.width() else 0
         bottom = _height(self._right, width - indent)
         second = QRect(indent, top + 2 * GAP, width - indent, bottom)
-        return (QRect(0, 0, width, top), QRect(0, second.center().y(), sign.width(), sign.height()), second,
-                second.bottom() + 1)
+        middle = second.top() + (self._right.head_height() + bottom - sign.height()) // 2
+        return QRect(0, 0, width, top), QRect(0, middle, sign.width(), sign.height()), second, second.bottom() + 1
 
     def _has_right(self) -> bool:
         return not self._right.isHidden()

@@ -104,6 +104,8 @@ class StepPanel(QWidget):
             self._slot = entry.slot if entry is not None else -1
             self._stack.setCurrentIndex(1)
             self.card.show_card(card, op_number(recording, card.op), self._slot, self._element(entry), theme)
+            nearest = nearest_captured(recording, card.iteration) if self.card.lacks_values else None
+            self.card.offer_nearest(nearest if nearest != card.iteration else None)
 
     def _chosen(self, card: StepCard) -> Contribution | None:
         """The contribution to the tensor in focus, else to the argument chosen last, else the first."""
