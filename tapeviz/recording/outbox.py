@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,6 +53,10 @@ class Outbox:
         """Forget what waits."""
         self._rows.clear()
         self.size = 0
+
+    def write_last(self, meta: Mapping[str, str]) -> None:
+        """Facts about the run, although writing has failed. Raises sqlite3.Error if it still does."""
+        self._connection.executemany(_SQL["meta"], meta.items())
 
     def write(self) -> None:
         """Write what waits. An SQLite error (the disk is full) ends all writing and is told by `failed`."""

@@ -30,9 +30,10 @@ def open_recording(path: str | os.PathLike[str]) -> Recording:
 class Recording:
     """A recording as it has been read so far; `poll` reads on.
 
-    The arrays (ops, tensors, ...) are replaced by longer ones when they grow; ids stay valid.  Rows of dense kinds
-    (op, tensor, pass, tape, iteration) are found by id.  While the run goes on, an operation may be there before its
-    tensors.  One thread polls; any may look things up.
+    The arrays (ops, tensors, ...) are replaced by longer ones when they grow; ids stay valid.  (Only the newest
+    iterations may be taken back, when they turn out to be parts of one.)  Rows of dense kinds (op, tensor, pass, tape,
+    iteration) are found by id.  While the run goes on, an operation may be there before its tensors.  One thread polls;
+    any may look things up.
     """
 
     def __init__(self, path: Path) -> None:
@@ -92,7 +93,7 @@ class Recording:
         self.assigns: Records = arrays["assign"].records
         self.tapes: Records = arrays["tape"].records
         self.watches: Records = arrays["watch"].records
-        self.iterations: Records = arrays["iteration"].records
+        self.iterations: Records = _without_void(arrays["iteration"].records)
         self.values: Records = arrays["value"].records
 
     def records(self, kind: str) -> Records:
@@ -308,6 +309,12 @@ class Recording:
     def _value_row(self, tensor: int, what: int, pass_: int | None, op: int | None, slot: int | None) -> np.void | None:
         key = _key(what, tensor)
         return _last(self.values, self._values_by_tensor.between(self.values, key, key), pass_, op, slot)
+
+
+def _without_void(iterations: Records) -> Records:
+    """Iterations up to the last that has not been taken back (by a record with first_op NONE)."""
+    valid = np.flatnonzero(iterations["first_op"] != NONE)
+    return iterations[: int(valid[-1]) + 1] if len(valid) else iterations[:0]
 
 
 def _key(what: int, number: int) -> int:

@@ -127,7 +127,7 @@ FIELDS = {
     },
     "watch": {"explicit": "1 for `watch()`, 0 for the first read of a variable"},
     "iteration": {
-        "first_op": "its first operation",
+        "first_op": "its first operation; NONE: taken back, it was a part of the one before",
         "first_pass": "its first gradient call",
         "by": "`BoundaryBy`",
     },

@@ -155,7 +155,8 @@ def test_full_disk(tmp_path: Path) -> None:
     with open_recording(path) as recording:
         assert len(recording.ops) >= 1001
         np.testing.assert_array_equal(recording.ops["id"], np.arange(len(recording.ops)))
-        assert recording.finished
+        assert recording.status == "finished"
+        assert recording.meta["failed"] == failed
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="uses fork")

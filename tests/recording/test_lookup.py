@@ -98,6 +98,25 @@ def test_iterations(tmp_path: Path) -> None:
         assert recording.passes_of(-1) == []
 
 
+def test_iterations_can_be_taken_back(tmp_path: Path) -> None:
+    with Writer(tmp_path / "a.tapeviz") as writer, open_recording(tmp_path / "a.tapeviz") as recording:
+        for number in range(3):
+            writer.iteration(number, 10 * number, number, 0, 2, 0)
+        writer.flush()
+        recording.poll()
+        assert len(recording.iterations) == 3
+        for number in (1, 2):
+            writer.iteration(number, NONE, NONE, 0, 2, 0)
+        writer.flush()
+        recording.poll()
+        assert recording.iterations["first_op"].tolist() == [0]
+        assert recording.iteration_of(25) == 0
+        writer.iteration(1, 30, 3, 0, 1, 0)
+        writer.flush()
+        recording.poll()
+        assert recording.iterations["first_op"].tolist() == [0, 30]
+
+
 def test_a_script_without_iterations_is_one(tmp_path: Path) -> None:
     with Writer(tmp_path / "a.tapeviz") as writer:
         writer.op(0, 0, 1, 1, NONE, NONE, 0, 0, 1, NONE, NONE, NONE, NONE, 0, 0, 0, 0, NONE, NONE)
