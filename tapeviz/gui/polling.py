@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from tapeviz.analysis.findings import Finding, diagnose
+from tapeviz.gui.painting import report
 from tapeviz.recording.reader import Recording, open_recording
 
 LIVE_INTERVAL_S = 1.0
@@ -45,9 +46,13 @@ class Diagnoser:
         found: list[Finding] | None = None
         if self._future is not None and self._future.done():
             future, self._future = self._future, None
-            generation, findings = future.result()
-            if generation == self._generation:
-                found = findings
+            error = future.exception()
+            if error is not None:      # a fault of ours in a rule: told like any other, the old findings stay
+                for tell in list(report):
+                    tell(type(error), error, error.__traceback__)
+            else:
+                generation, findings = future.result()
+                found = findings if generation == self._generation else None
             self._next = now + (LIVE_INTERVAL_S if live else 0.0)
         if self._wanted and self._future is None and now >= self._next:
             self._wanted = False

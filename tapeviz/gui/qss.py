@@ -8,8 +8,8 @@ TEMPLATE = """
 QMainWindow, QDialog { background: $window; }
 QToolTip { background: $raised; color: $text; border: 1px solid $control; padding: $px4 $px6; }
 
-QMenuBar { background: $window; color: $text; min-height: $px28; padding-left: $px8; }
-QMenuBar::item { background: transparent; padding: $px5 $px10; border-radius: $px5; }
+QMenuBar { background: $window; color: $text; padding-left: $px8; }
+QMenuBar::item { background: transparent; padding: $px4 $px10; border-radius: $px5; }
 QMenuBar::item:selected { background: $hover_window; }
 QMenuBar::item:pressed { background: $selection; }
 QMenu { background: $raised; color: $text; border: 1px solid $control; padding: $px4; }
@@ -20,7 +20,7 @@ QMenu::separator { height: 1px; background: $border; margin: $px4 $px8; }
 QMenu::indicator { left: $px6; width: $px12; height: $px12; }
 
 QToolBar { background: $surface; border: none; border-top: 1px solid $border; border-bottom: 1px solid $border;
-           spacing: $px6; padding: $px6 $px10; }
+           spacing: $px6; padding: 0 $px10; }
 QToolBar::separator { background: $border; width: 1px; margin: $px4 $px8; }
 QToolBar QLabel { background: transparent; }
 QStatusBar { background: $window; color: $text; min-height: $px24; }

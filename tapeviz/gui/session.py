@@ -21,10 +21,12 @@ from tapeviz.gui.problems import Problem, cannot_open, cannot_start, problem_of,
 from tapeviz.gui.theme import DARK, Theme
 from tapeviz.recording.reader import Recording, open_recording
 from tapeviz.recording.rows import RecordingError
+from tapeviz.recording.schema import NONE
 
 POLL_MS = 33
 LEAST_PAUSE_S = 0.1        # panels are told of growth at most ten times a second
 PAUSE_PER_COST = 3.0       # ... and rest three times as long as their last update took
+_LATEST = 8192             # so many statistics are looked through for the newest pass
 _ACTIVE = ("starting", "running", "paused")
 
 
@@ -155,13 +157,16 @@ class Session(QObject):
         self._to_newest()
 
     def newest_iteration(self) -> int:
-        """The newest iteration that has a backward pass, else the newest of all."""
+        """The newest iteration; of a running script the newest whose backward pass has been measured."""
         recording = self.recording
         if recording is None or not len(recording.iterations):
             return 0
         newest = len(recording.iterations) - 1
-        if newest and self.active and not recording.passes_of(newest):
-            return newest - 1
+        if self.active and self._state != "paused":
+            passes = recording.stats["pass"][-_LATEST:]
+            measured = passes[passes != NONE]
+            if len(measured):       # the newest pass may be measured in part
+                return min(newest, max(0, recording.iteration_of_pass(int(measured.max())) - 1))
         return newest
 
     def set_theme(self, theme: Theme) -> None:

@@ -29,6 +29,7 @@ class MainToolBar(QToolBar):
         self.setAccessibleName("Run, steps and iterations")
         self._session, self._playback, self._commands = session, playback, actions
         self._buttons: dict[str, QToolButton] = {}
+        self._labels: list[QLabel] = []
 
         self.run_button = self._button("run.run", "primary")
         self.run_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -86,11 +87,13 @@ class MainToolBar(QToolBar):
     def _label(self, text: str, tip: str) -> QLabel:
         label = QLabel(text)
         label.setToolTip(tip)
+        label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
+        self._labels.append(label)
         self.addWidget(label)
         return label
 
     def _segments(self) -> QWidget:
-        holder = QWidget()
+        holder = self._segments_holder = QWidget()
         row = QHBoxLayout(holder)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -115,6 +118,9 @@ class MainToolBar(QToolBar):
         self._commands["step.find"].setIcon(icon("find", theme))
         self.setIconSize(QSize(theme.px(16), theme.px(16)))
         self._buttons["step.find"].setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        # A toolbar gives a widget its hint and no more, and the hints of these are those of before the style sheet.
+        for widget in (self._segments_holder, *self._labels):
+            widget.setFixedHeight(theme.px(28))
         self.slider.setFixedWidth(theme.px(110))
         self.iteration.setFixedWidth(theme.px(72))
         digits = self.fontMetrics()

@@ -68,6 +68,7 @@ class MainWindow(QMainWindow):
         self._restore()
         self._dress()
         self._show_what_is_open()
+        self.stack.setFocus()       # else the first button of the toolbar has the keyboard
 
     # --- building ------------------------------------------------------------------------------
 
@@ -187,6 +188,7 @@ class MainWindow(QMainWindow):
             session.recording.path.name if session.recording is not None else "")
         self.setWindowTitle(f"{name} — tapeviz" if name else "tapeviz")
         self.title_label.setText(name)
+        self.menuBar().setCornerWidget(self.title_label)      # measured anew only when it is set
         for id in ("file.copy", "file.export"):
             self.commands[id].setEnabled(session.recording is not None)
         self.commands["file.save"].setEnabled(session.script is not None)
@@ -200,7 +202,6 @@ class MainWindow(QMainWindow):
     def _dress(self, _: object = None) -> None:
         theme = self.session.theme
         dress_application(theme)
-        self.menuBar().setFixedHeight(theme.px(30))
         self.toolbar.setFixedHeight(theme.px(42))
         # A menu bar gives its corner the height of one line and no more.
         self.title_label.setMinimumHeight(theme.px(28))

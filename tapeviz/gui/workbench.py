@@ -118,7 +118,7 @@ class Bench(QMainWindow):
         for place in ("left", "stage", "right", "bottom"):
             for id in getattr(perspective, place):
                 dock = self.docks[id]
-                if not dock.isFloating() and not dock.visibleRegion().isEmpty():
+                if not dock.isFloating() and not dock.isHidden():
                     fronts[place] = dock
                     break
         return fronts

@@ -69,7 +69,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("Step", "The backward step that undoes it", 52, _RIGHT,
            lambda r, i: str(r.step[i]) if r.step[i] else "", lambda r: np.where(r.step > 0, r.step, 2**31 - 1),
            mono=True),
-    Column("Op", "Operation", 104, _LEFT, lambda r, i: r.names[r.name[i]], lambda r: _ranks(r.names)[r.name]),
+    Column("Op", "Operation", 124, _LEFT, lambda r, i: r.names[r.name[i]], lambda r: _ranks(r.names)[r.name]),
     Column("Output", "Name of what it made", 104, _LEFT, lambda r, i: r.outputs[r.output[i]],
            lambda r: _ranks(r.outputs)[r.output], mono=True),
     Column("Shape", "Shape of what it made", 72, _LEFT, lambda r, i: r.shapes[r.shape[i]],
@@ -80,7 +80,8 @@ COLUMNS: tuple[Column, ...] = (
            mono=True),
     Column("µs", "Duration of the forward call in microseconds", 62, _RIGHT,
            lambda r, i: f"{int(r.duration[i]) / 1000:,.0f}", lambda r: r.duration, mono=True),
-    Column("Health", "The gradient against the median of the iteration", 90, _LEFT, lambda r, i: r.word(i), lambda r: r.bin),
+    Column("Health", "The gradient against the median of the iteration", 90, _LEFT,
+           lambda r, i: r.word(i), lambda r: r.bin),
 )
 CHIP = next(i for i, column in enumerate(COLUMNS) if column.title == "grad norm")
 WORD = len(COLUMNS) - 1      # health, or the state of the row while one steps
