@@ -72,7 +72,8 @@ def _refuse_to_lose(path: Path) -> None:
         return
     meta: dict[str, str] = {}
     if start == MAGIC:
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)) as old:
+        address = path.absolute().as_uri() + "?mode=ro"
+        with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(address, uri=True)) as old:
             meta = dict(old.execute("SELECT key, value FROM meta WHERE key IN ('format', 'status', 'process')"))
     if "format" not in meta:
         raise RecordingError(f"cannot write the recording {path}: a file that is no recording is there; name another")
@@ -114,5 +115,5 @@ def settle(path: Path) -> bool:
             checkpoint(connection, "TRUNCATE")
             mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()
             return bool(mode == ("delete",))
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return False

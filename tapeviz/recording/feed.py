@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 import zlib
@@ -13,7 +12,15 @@ import numpy as np
 from tapeviz.recording.allowance import Allowance
 from tapeviz.recording.database import settle
 from tapeviz.recording.growing import Growing
-from tapeviz.recording.opening import connect_reader, in_words, is_beside, open_database, read_meta, writer_runs
+from tapeviz.recording.opening import (
+    READ_ERRORS,
+    connect_reader,
+    in_words,
+    is_beside,
+    open_database,
+    read_meta,
+    writer_runs,
+)
 from tapeviz.recording.packing import convert, layouts_from_json
 from tapeviz.recording.rows import RecordingError
 from tapeviz.recording.schema import FINAL, RECORDS
@@ -46,7 +53,7 @@ class Feed:
         except RecordingError as error:
             self._connection.close()
             raise self._named(error) from None
-        except sqlite3.Error as error:
+        except READ_ERRORS as error:
             self._connection.close()
             raise RecordingError(f"{path}: {in_words(error)}") from None
 
@@ -62,7 +69,7 @@ class Feed:
                 (version,) = self._connection.execute("PRAGMA data_version").fetchone()
                 came = version != self._version and self._read()
                 self._version = version
-            except sqlite3.Error as error:
+            except READ_ERRORS as error:
                 if "locked" in str(error) or "busy" in str(error):
                     return False   # the writer is just turning it into one file: next time
                 raise RecordingError(f"{self.path}: {in_words(error)}") from None
@@ -79,7 +86,7 @@ class Feed:
             try:
                 query = "SELECT substr(data, ?, ?) FROM blob WHERE id = ?"
                 row = self._connection.execute(query, (offset + 1, count, blob)).fetchone()
-            except (sqlite3.Error, OverflowError) as error:
+            except (*READ_ERRORS, OverflowError) as error:
                 raise RecordingError(f"{self.path}: {in_words(error)}") from None
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 

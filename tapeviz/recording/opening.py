@@ -11,6 +11,9 @@ from tapeviz.recording.process import is_running
 from tapeviz.recording.rows import RecordingError
 from tapeviz.recording.schema import FORMAT, VERSION
 
+# A message of SQLite's that quotes a damaged name cannot be decoded: Python raises that instead.
+READ_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+_DAMAGE = ("malformed", "corrupt", "no such", "file format")   # in the messages of SQLite
 _MAX_META = 1 << 20    # characters in one entry of table meta
 _TABLES = {
     "meta": "key value", "chunk": "id kind n crc data", "blob": "id data", "name": "id s",
@@ -36,7 +39,7 @@ def open_database(path: Path) -> tuple[sqlite3.Connection, dict[str, object]]:
     except RecordingError as error:
         connection.close()
         raise RecordingError(f"{path}: {error}") from None
-    except sqlite3.Error as error:
+    except READ_ERRORS as error:
         connection.close()
         raise RecordingError(f"{path}: {in_words(error)}") from None
     return connection, meta
@@ -50,7 +53,7 @@ def in_words(error: Exception) -> str:
     if "unable to open" in text or "readonly" in text:
         return ("it cannot be opened; a recording that was being written when its program died needs a folder that can "
                 "be written to: copy it there with the files *-wal beside it")
-    if "malformed" in text or "corrupt" in text or "not a valid" in text or "no such" in text:
+    if isinstance(error, UnicodeDecodeError) or any(word in text for word in _DAMAGE):
         return "it is damaged; copy it again from where it came, with the file *-wal beside it, or record again"
     if "locked" in text or "busy" in text:
         return "another program holds it locked; close that program and open it again"
@@ -121,7 +124,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only=1")
         connection.execute("PRAGMA trusted_schema=0")
         connection.execute("PRAGMA cell_size_check=1")
-    except sqlite3.Error as error:
+    except READ_ERRORS as error:
         raise RecordingError(f"{path}: {in_words(error)}") from None
     return connection
 

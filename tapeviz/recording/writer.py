@@ -262,12 +262,12 @@ class Writer:
         with self._lock:
             self.flush()
             self.closed = True
+            if self.failed is not None:
+                with suppress(sqlite3.Error):   # these few bytes mostly fit where the failed transaction was
+                    self._outbox.write_last({"status": json.dumps(status), "failed": json.dumps(self.failed)})
             with suppress(sqlite3.Error):   # a reader is looking: it will do this when it sees that the run is over
                 self._connection.execute("PRAGMA busy_timeout=0")
                 checkpoint(self._connection, "TRUNCATE")
-                if self.failed is not None:   # the log is empty now: these few bytes may just fit on the full disk
-                    self._outbox.write_last({"status": json.dumps(status), "failed": json.dumps(self.failed)})
-                    checkpoint(self._connection, "TRUNCATE")
                 self._connection.execute("PRAGMA journal_mode=DELETE").fetchone()
             with suppress(sqlite3.Error):   # an unfinished transaction on a full disk: undone when the file is opened
                 self._connection.close()

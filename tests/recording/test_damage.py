@@ -193,6 +193,12 @@ def test_flipped_bits(sound: Path, tmp_path: Path, rng: np.random.Generator) -> 
     assert all(message.startswith(f"{path}: ") for message in messages)
 
 
+def test_a_table_whose_name_is_no_text(copy: Path) -> None:
+    copy.write_bytes(copy.read_bytes().replace(b"CREATE TABLE event", b"CREATE TABLE ev\x8c\xff("))
+    with pytest.raises(RecordingError, match=r"run\.tapeviz: it is damaged"):   # SQLite's message cannot be decoded
+        open_recording(copy)
+
+
 def test_a_flipped_bit_in_records_or_values_is_always_noticed(copy: Path) -> None:
     with closing(sqlite3.connect(copy)) as connection:
         number, data = connection.execute("SELECT id, data FROM chunk WHERE kind = 2 LIMIT 1").fetchone()
