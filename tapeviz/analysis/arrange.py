@@ -21,8 +21,7 @@ def size_of(node: Node) -> tuple[float, float]:
 def layout_of(graph: Graph) -> Layout:
     """The layout of a graph for itself."""
     sizes = [size_of(node) for node in graph.nodes]
-    leaf = [node.kind in (NodeKind.VARIABLE, NodeKind.CONSTANT) for node in graph.nodes]
-    return layered_layout([w for w, _ in sizes], [h for _, h in sizes], _pairs(graph), leaf=leaf)
+    return layered_layout([w for w, _ in sizes], [h for _, h in sizes], _pairs(graph), leaf=_leaves(graph))
 
 
 class Arranger:
@@ -61,15 +60,16 @@ class Arranger:
         self._board = None
 
     def _familiar(self, graph: Graph) -> bool:
-        """Whether most boxes stand on the last drawing."""
+        """Whether most boxes stand on the last drawing, with no edge between them that would have to go up."""
         if self._last is None or not graph.nodes or not self._last[0].nodes:
             return False
         if self._board is None:
             last, layout = self._last
             self._board = Board.of(layout, [node.key for node in last.nodes], _edge_keys(last))
-        board = self._board
-        return sum(node.key in board for node in graph.nodes) >= _FAMILIAR * min(
-            len(graph.nodes), len(self._last[0].nodes))
+        board, nodes = self._board, graph.nodes
+        if sum(node.key in board for node in nodes) < _FAMILIAR * min(len(nodes), len(self._last[0].nodes)):
+            return False
+        return all(board.allows(nodes[edge.source].key, nodes[edge.target].key) for edge in graph.edges)
 
     def _extend(self, graph: Graph) -> Layout:
         board = self._board
@@ -79,8 +79,7 @@ class Arranger:
         pairs = _pairs(graph)
         fresh = [i for i, key in enumerate(keys) if key not in board]
         if fresh:
-            leaf = [node.kind in (NodeKind.VARIABLE, NodeKind.CONSTANT) for node in nodes]
-            beside = beside_of(len(nodes), pairs, leaf)
+            beside = beside_of(len(nodes), pairs, _leaves(graph))
             self._add(board, graph, fresh, beside, pairs)
         edge_keys = _edge_keys(graph)
         for key, (a, b) in zip(edge_keys, pairs, strict=True):
@@ -104,6 +103,22 @@ class Arranger:
         for owner, late in leaves.items():
             for i in late:
                 board.add_beside(_box(nodes[i]), nodes[owner].key)
+
+
+def _leaves(graph: Graph) -> list[bool]:
+    """Which boxes may stand beside their consumer: parameters, and constants that join something computed.
+
+    The first constant of an op that nothing computed flows into is where the network begins: it stands above.
+    """
+    computed = {e.target for e in graph.edges if graph.nodes[e.source].kind in (NodeKind.OP, NodeKind.GROUP)}
+    leaf = [node.kind in (NodeKind.VARIABLE, NodeKind.CONSTANT) for node in graph.nodes]
+    begun: set[int] = set()
+    for edge in graph.edges:
+        constant = graph.nodes[edge.source].kind is NodeKind.CONSTANT
+        if constant and edge.target not in computed and edge.target not in begun:
+            leaf[edge.source] = False
+            begun.add(edge.target)
+    return leaf
 
 
 def _box(node: Node) -> Box:

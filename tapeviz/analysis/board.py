@@ -125,6 +125,11 @@ class Board:
     def __contains__(self, key: object) -> bool:
         return key in self._places
 
+    def allows(self, source: object, target: object) -> bool:
+        """Whether an edge could be drawn: downwards, or from a leaf to the box it stands beside."""
+        a, b = self._places.get(source), self._places.get(target)
+        return a is None or b is None or a.row < b.row or a.beside == target
+
     def add(self, box: Box, leaves: Sequence[Box], sources: Sequence[object]) -> None:
         """Place a box below all its sources (keys that have places), as near under them as there is room."""
         above = [self._places[key] for key in sources if key in self._places]

@@ -93,12 +93,13 @@ def _opened(graph: Graph, stretches: Sequence[_Stretch], limit: int, asked: Coll
 
 def _folded(graph: Graph, folded: Sequence[_Stretch]) -> Graph:
     group_of = {i: number for number, stretch in enumerate(folded) for i in stretch.ops}
-    consumers: dict[int, set[int]] = {}
+    consumers: dict[int, list[int]] = {}
     for edge in graph.edges:
         if graph.nodes[edge.source].kind in (NodeKind.VARIABLE, NodeKind.CONSTANT):
-            consumers.setdefault(edge.source, set()).add(group_of.get(edge.target, -1))
-    inside = {leaf: next(iter(groups)) for leaf, groups in consumers.items() if len(groups) == 1 and -1 not in groups}
-    group_of.update(inside)
+            consumers.setdefault(edge.source, []).append(group_of.get(edge.target, -1))
+    # leaves that only groups read are hidden in the first of them, and with them the edges to the others
+    hidden = {leaf: min(groups) for leaf, groups in consumers.items() if -1 not in groups}
+    group_of.update(hidden)
     nodes: list[Node] = []
     number: dict[int, int] = {}
     place: dict[int, int] = {}
@@ -112,7 +113,7 @@ def _folded(graph: Graph, folded: Sequence[_Stretch]) -> Graph:
             place[group] = len(nodes)
             nodes.append(_group_node(graph, folded[group]))
     number.update({i: place[group] for i, group in group_of.items()})
-    edges = _bundled(graph.edges, number, set(place.values()))
+    edges = _bundled([e for e in graph.edges if e.source not in hidden], number, set(place.values()))
     return replace(
         graph, nodes=tuple(nodes), edges=tuple(edges), structure=structure_of(nodes, edges),
         node_of_op={op: number[i] for op, i in graph.node_of_op.items()},

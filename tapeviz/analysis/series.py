@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tapeviz.analysis.format import shape_text
-from tapeviz.analysis.index import iteration_count, main_pass, pass_index, remembered
+from tapeviz.analysis.index import iteration_count, main_pass, pass_index
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins, special_codes
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, State, What
@@ -76,53 +76,6 @@ def gradient_lines(recording: Recording) -> list[Series]:
 def loss_series(recording: Recording) -> Series:
     """The target of each iteration's main pass (summed, if it is no scalar: that is what is differentiated)."""
     return _losses.setdefault(recording, _Loss()).series(recording)
-
-
-@remembered
-def update_ratios(recording: Recording) -> list[Series]:
-    """L2 norm of each variable's update divided by that of its new value, in the order of the health map.
-
-    Several assignments to one variable in one iteration: the last one counts.  What was assigned before the first
-    operation (initial values) is no update of the training, and neither is an update that was not recorded.
-    """
-    assigns = recording.assigns
-    columns = iteration_count(recording)
-    at = assigns["at_op"].astype(np.int64) - 1
-    assigns, at = assigns[at >= 0], at[at >= 0]
-    firsts = recording.iterations["first_op"]
-    iteration = np.maximum(np.searchsorted(firsts, at, side="right") - 1, 0)
-    update, known = _norms(recording, What.UPDATE, assigns["tensor"])
-    weight, _ = _norms(recording, What.VALUE, assigns["tensor"])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = update / weight
-        log10 = np.where(ratio > 0, np.log10(ratio), np.nan)
-    series = []
-    shown = health(recording)
-    order = {variable: (i, name) for i, (variable, name) in enumerate(zip(shown.variables, shown.names, strict=True))}
-    found = np.unique(assigns["variable"][known]).tolist()
-    for variable in sorted(found, key=lambda v: order.get(v, (len(order), ""))[0]):
-        mine = known & (assigns["variable"] == variable)
-        y, state = np.full(columns, np.nan), np.full(columns, Special.NOT_CAPTURED.value, dtype=np.uint8)
-        logs = np.full(columns, np.nan)
-        y[iteration[mine]] = ratio[mine]
-        logs[iteration[mine]] = log10[mine]
-        state[iteration[mine]] = np.where(np.isfinite(ratio[mine]), OK, Special.NAN.value)
-        state[iteration[mine & (update == 0)]] = Special.ZERO.value
-        name = order[variable][1] if variable in order else recording.variable(variable).name
-        series.append(Series(name, np.arange(columns), y, state, logs, variable))
-    return series
-
-
-def _norms(recording: Recording, what: What, tensors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L2 norm of a quantity of each tensor, and whether it was recorded."""
-    stats = recording.stats_of(what)
-    row = np.full(max(len(recording.tensors), int(tensors.max(initial=0)) + 1), -1, dtype=np.int64)
-    stats = stats[stats["tensor"] < len(row)]
-    row[stats["tensor"]] = np.arange(len(stats))
-    at = row[tensors]
-    norms = np.full(len(tensors), np.nan)
-    norms[at >= 0] = stats["l2"][at[at >= 0]]
-    return norms, at >= 0
 
 
 class _Health:

@@ -34,7 +34,7 @@ class Builder:
 def mlp(layers: int) -> Builder:
     """Dense sigmoid layers, a loss and a penalty on the last hidden layer (the drawing of the mock-up)."""
     g = Builder()
-    h = g.parameter()
+    h = g.op()
     for _ in range(layers):
         h = g.op(g.op(g.op(h, g.parameter()), g.parameter()))
     z = g.op(g.op(h, g.parameter()), g.parameter())
@@ -47,7 +47,7 @@ def mlp(layers: int) -> Builder:
 def recurrent(steps: int) -> Builder:
     """h = tanh(x_t @ U + h @ W + b) with a loss over every state; a leaf per use, as for hub variables."""
     g = Builder()
-    h = g.parameter()
+    h = g.op()
     total = None
     for _ in range(steps):
         inside = g.op(g.op(g.parameter(), g.parameter()), g.op(h, g.parameter()))
@@ -60,7 +60,7 @@ def recurrent(steps: int) -> Builder:
 def transformer(blocks: int, heads: int = 4) -> Builder:
     """Residual blocks with several attention heads side by side."""
     g = Builder()
-    x = g.parameter()
+    x = g.op()
     for _ in range(blocks):
         n = g.op(g.op(x, g.parameter()), g.parameter())
         outputs = []
