@@ -74,16 +74,16 @@ def _refuse_to_lose(path: Path) -> None:
     if start == MAGIC:
         address = path.absolute().as_uri() + "?mode=ro"
         with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(address, uri=True)) as old:
-            meta = dict(old.execute("SELECT key, value FROM meta WHERE key IN ('format', 'status', 'process')"))
+            meta = dict(old.execute("SELECT key, value FROM meta LIMIT 1000"))
     if "format" not in meta:
         raise RecordingError(f"cannot write the recording {path}: a file that is no recording is there; name another")
-    if meta.get("status") == '"running"' and is_running(_decoded(meta.get("process", ""))):
+    if meta.get("status") == '"running"' and is_running(*map(_decoded, (meta.get("process"), meta.get("heartbeat")))):
         raise RecordingError(f"cannot write the recording {path}: another run is writing it; stop that or name another")
 
 
-def _decoded(text: str) -> object:
+def _decoded(text: str | None) -> object:
     try:
-        return json.loads(text)
+        return json.loads(text or "null")
     except ValueError:
         return None
 

@@ -74,7 +74,7 @@ def read_meta(connection: sqlite3.Connection) -> dict[str, object]:
 
 def writer_runs(meta: dict[str, object]) -> bool:
     """Whether the process that writes the recording still lives."""
-    return is_running(meta.get("process"))
+    return is_running(meta.get("process"), meta.get("heartbeat"))
 
 
 def is_beside(path: Path, suffix: str) -> bool:

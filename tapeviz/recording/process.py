@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import time
 from pathlib import Path
 
+_SILENT_SECONDS = 60   # a writer gives a sign of life every second, but a long call into C keeps it from that
 _SYNCHRONIZE, _WAIT_TIMEOUT = 0x0010_0000, 0x102
 
 
@@ -16,15 +18,15 @@ def myself() -> dict[str, object]:
     return {"host": platform.node(), "pid": pid, "began": _linux_state(pid)[1]}
 
 
-def is_running(said: object) -> bool:
-    """Whether a process described by `myself` still runs; on another host one cannot know, and the answer is yes."""
+def is_running(said: object, heartbeat: object) -> bool:
+    """Whether a process described by `myself` still runs; on another host its last sign of life (unix time) counts."""
     if not isinstance(said, dict):
         return False
     host, pid, began = said.get("host"), said.get("pid"), said.get("began", "")
     if not isinstance(pid, int):
         return False
     if host != platform.node():
-        return True
+        return isinstance(heartbeat, (int, float)) and abs(time.time() - heartbeat) < _SILENT_SECONDS
     if pid <= 0:
         return False
     return _RUNS.get(platform.system(), _posix_runs)(pid, began)

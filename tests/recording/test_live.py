@@ -259,13 +259,16 @@ def test_look_ups_in_several_threads_while_it_grows(tmp_path: Path) -> None:
 
 def test_who_runs() -> None:
     me = myself()
-    assert is_running(me)
-    assert is_running({**me, "host": "another"})
-    assert not is_running({**me, "began": "long ago"}) or sys.platform != "linux"
+    now = time.time()
+    assert is_running(me, None)
+    assert not is_running({**me, "began": "long ago"}, now) or sys.platform != "linux"
+    assert is_running({**me, "host": "another"}, now - 5)
+    assert not is_running({**me, "host": "another"}, now - 100)   # a crashed run, copied from another machine
+    assert not is_running({**me, "host": "another"}, None)
     done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    assert not is_running({**me, "pid": int(done.stdout), "began": ""})
+    assert not is_running({**me, "pid": int(done.stdout), "began": ""}, now)
     for nonsense in (None, "x", {}, {"pid": "x", "host": me["host"]}, {"pid": -1, "host": me["host"]}):
-        assert not is_running(nonsense)
+        assert not is_running(nonsense, now)
 
 
 @posix

@@ -18,6 +18,7 @@ from tapeviz.recording.writer import Writer
 from tests.recording.synthetic import make_recording
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 9), max_size=40), max_size=12), st.integers(0, 9), st.integers(0, 9))
 def test_lookup_finds_the_rows_that_brute_force_finds(batches: list[list[int]], first: int, last: int) -> None:
     lookup = Lookup(lambda records: packed(0, records["op"]))
@@ -33,6 +34,7 @@ def test_lookup_finds_the_rows_that_brute_force_finds(batches: list[list[int]], 
     np.testing.assert_array_equal(lookup.between(shorter, first, last), expected)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 60), max_size=30), max_size=8))
 def test_dense_records_keep_the_last_of_each_id(batches: list[list[int]]) -> None:
     growing, latest, stamp = Growing("tape"), {}, 0
@@ -50,7 +52,7 @@ def test_dense_records_keep_the_last_of_each_id(batches: list[list[int]]) -> Non
             assert number in latest or record["loc"] == NONE
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)   # it writes files: the disk sets the pace
 @given(st.data())
 def test_stat_is_the_last_that_matches(data: st.DataObject) -> None:
     small = st.integers(0, 3)
