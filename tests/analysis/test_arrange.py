@@ -69,15 +69,16 @@ def test_another_structure_gets_its_own_layout():
     assert arranger.arrange(graph_of(mlp(3))) is first
 
 
-def test_an_unfamiliar_iteration_is_laid_out_anew():
+def test_an_iteration_that_would_need_an_edge_upwards_is_laid_out_anew():
+    """Two chains side by side; in the next iteration the second goes on where the first ends."""
+    apart, joined = Builder(), Builder()
+    for shape, start in ((apart, ()), (joined, (4,))):
+        for v in range(10):
+            shape.op(*(start if v == 5 else (v - 1,) if v else ()))
     arranger = Arranger()
-    arranger.arrange(graph_of(mlp(3)))
-    shape = Builder()
-    start = shape.parameter()
-    for _ in range(40):
-        start = shape.op(start)
-    graph = graph_of(shape, complete=False)
-    np.testing.assert_array_equal(arranger.arrange(graph).x, layout_of(graph).x)
+    arranger.arrange(graph_of(apart))
+    graph = graph_of(joined, complete=False)
+    np.testing.assert_array_equal(arranger.arrange(graph).y, layout_of(graph).y)
 
 
 def test_what_the_network_begins_with_stands_above_it_and_parameters_beside(trained):
