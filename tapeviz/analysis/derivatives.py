@@ -6,7 +6,7 @@ contribution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -75,24 +75,36 @@ LOCAL: dict[str, tuple[Local, ...]] = {
     "sigmoid": (lambda y, x: y * (1 - y),),
     "softplus": (lambda y, x: _logistic(x[0]),),
     "relu": (lambda y, x: x[0] > 0,),
-    "elu": (lambda y, x: np.where(x[0] > 0, 1.0, y + 1),),
     "silu": (lambda y, x: _logistic(x[0]) * (1 + x[0] * (1 - _logistic(x[0]))),),
     "identity": (_one,),
     "cast": (_one,),
+}
+# The same for ops of one argument with attributes.
+WITH_ATTRIBUTES: dict[str, Callable[[np.ndarray, np.ndarray, Mapping[str, object]], np.ndarray]] = {
+    "leaky_relu": lambda y, x, attrs: np.where(x > 0, 1.0, _number(attrs, "alpha")),
+    "elu": lambda y, x, attrs: np.where(x >= 0, 1.0, y + _number(attrs, "alpha")),
+    "clip": lambda y, x, attrs: (x >= _number(attrs, "low", -np.inf)) & (x <= _number(attrs, "high", np.inf)),
 }
 _ALIASES = {"sub": "subtract", "mul": "multiply", "div": "divide", "true_divide": "divide", "pow": "power",
             "neg": "negative", "absolute": "abs", "swish": "silu", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
-def local_derivative(op: str, slot: int, result: np.ndarray, operands: Arrays) -> np.ndarray | None:
+def _number(attrs: Mapping[str, object], name: str, otherwise: float = np.nan) -> float:
+    found = attrs.get(name)
+    return float(found) if isinstance(found, (int, float)) else otherwise
+
+
+def local_derivative(op: str, slot: int, result: np.ndarray, operands: Arrays,
+                     attrs: Mapping[str, object]) -> np.ndarray | None:
     """d result / d operand for every element of the result; None for ops that are not elementwise (or not known)."""
-    rules = LOCAL.get(_ALIASES.get(op, op))
-    if rules is None or slot >= len(rules):
+    rules = LOCAL.get(_ALIASES.get(op, op), ())
+    if slot >= len(rules) and op not in WITH_ATTRIBUTES:
         return None
     wide = [np.asarray(x, dtype=np.float64) for x in operands]
     try:
         with np.errstate(all="ignore"):
-            found = rules[slot](np.asarray(result, dtype=np.float64), wide)
+            y = np.asarray(result, dtype=np.float64)
+            found = rules[slot](y, wide) if slot < len(rules) else WITH_ATTRIBUTES[op](y, wide[0], attrs)
         return np.broadcast_to(np.asarray(found, dtype=np.float64), result.shape)
     except (IndexError, ValueError):      # operands that were not recorded, or shapes that this op does not combine
         return None

@@ -150,7 +150,7 @@ def _elementwise(card: StepCard, slot: int, index: Index, g: np.ndarray, c: np.n
     if shape != g.shape:
         return None
     local = local_derivative(card.op_name, slot, result if result is not None else np.full(shape, np.nan),
-                             [v if v is not None else np.array(np.nan) for v in values])
+                             [v if v is not None else np.array(np.nan) for v in values], card.attrs)
     if local is None:
         return None
     places = list(_sources(g.shape, c.shape, index))
@@ -236,6 +236,9 @@ def _derivative(card: StepCard, slot: int) -> str:
 
 
 def _sentence(card: StepCard, slot: int) -> str:
+    unknown = [operand.name for operand in card.operands if operand.value is None]
+    if unknown:
+        return f"The elements of {' and '.join(unknown)} were not captured, so the products cannot be shown."
     shapes = next((rule.shapes for rule in card.rules if rule.slot == slot), "")
     return f"{card.op_name} mixes many elements here; its rule as a whole gives {shapes}." if shapes else (
         f"{card.op_name} has no element-by-element explanation.")

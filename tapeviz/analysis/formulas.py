@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tapeviz.analysis.format import shape_text
 from tapeviz.analysis.index import remembered
-from tapeviz.analysis.names import barred, substitute, tensor_latex, tensor_text, tidy_bars
+from tapeviz.analysis.names import barred, latex_name, substitute, tensor_latex, tensor_text, tidy_bars
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.rows import Kind
 
@@ -88,6 +88,8 @@ def _written(kind: Kind, slot: int) -> str:
     if slot >= len(kind.arguments) or kind.arguments == (_MANY,):
         return f"x_{{{slot + 1}}}"
     letter = kind.arguments[slot]
+    if len(letter) > 1:
+        return latex_name(letter)
     return letter.upper() if not _has(kind.formula, letter) and _has(kind.formula, letter.upper()) else letter
 
 

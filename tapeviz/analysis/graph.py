@@ -13,7 +13,7 @@ import numpy as np
 from tapeviz.analysis.format import shape_text
 from tapeviz.analysis.index import PassIndex, is_over, main_pass, pass_index, remembered, shown_ops
 from tapeviz.analysis.magnitude import NO_GRADIENT, NOT_CAPTURED, Magnitude, magnitude
-from tapeviz.analysis.names import own_name, tensor_text
+from tapeviz.analysis.names import is_number, own_name, tensor_text
 from tapeviz.analysis.reference import reference_of
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, Role, State, Status, What
@@ -200,7 +200,8 @@ class _Builder:
         shape = self.recording.shape(int(row["shape"]))
         name = own_name(self.recording, tensor)
         variable = int(row["variable"]) if int(row["variable"]) != NONE else None
-        if variable is None and not name and math.prod(shape) == 1 and int(row["role"]) == Role.CONSTANT:
+        plain = int(row["role"]) == Role.CONSTANT and math.prod(shape) == 1 and (not name or is_number(name))
+        if plain and not self._is_source(tensor):
             return None
         offset = op - self.first
         what: int | tuple[int, int] = variable if variable is not None else (offset, slot)
@@ -215,6 +216,10 @@ class _Builder:
         if tensor not in self.hubs:
             self.node_of_tensor[tensor] = node
         return node
+
+    def _is_source(self, tensor: int) -> bool:
+        """Whether the pass was asked for the gradient of this tensor."""
+        return self.index is not None and bool((self.index.results["tensor"] == tensor).any())
 
     def _op_node(self, op: int) -> Node:
         recording = self.recording
@@ -250,9 +255,9 @@ class _Builder:
             if tensor >= len(self.recording.tensors):
                 continue
             row = self.recording.tensors[tensor]
-            if int(row["role"]) == Role.CONSTANT and int(row["name"]) == NONE and int(row["op"]) == NONE \
-                    and math.prod(self.recording.shape(int(row["shape"]))) == 1:
-                number = _scalar_text(self.recording.stat(tensor, What.VALUE))
+            if tensor not in self.node_of_tensor and tensor not in self.hubs and int(row["role"]) == Role.CONSTANT:
+                written = own_name(self.recording, tensor)
+                number = written if is_number(written) else _scalar_text(self.recording.stat(tensor, What.VALUE))
                 if number:
                     scalars.append(number)
         return " ".join([name, *scalars, *([called.rsplit("/", 1)[-1]] if called else [])])

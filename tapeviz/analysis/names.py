@@ -32,6 +32,15 @@ def own_name(recording: Recording, tensor: int) -> str:
     return recording.variable(int(row["variable"])).name if int(row["variable"]) != NONE else ""
 
 
+def is_number(name: str) -> bool:
+    """Whether a name is a number written in the program: not a name to look things up by."""
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
 def op_number(recording: Recording, op: int) -> int:
     """Position of an op within its iteration, from 1: the number that lists and cards show."""
     return op - recording.ops_of(recording.iteration_of(op)).start + 1
@@ -60,6 +69,8 @@ def tensor_latex(recording: Recording, tensor: int, fallback: str) -> str:
 
 def latex_name(name: str) -> str:
     """A name from a program as LaTeX: "h8" is h_{8}, "sigma" the letter, "dense_1/kernel" upright text."""
+    if is_number(name):
+        return name
     leaf = name.rsplit("/", 1)[-1].removesuffix(":0")
     indexed = _INDEXED.fullmatch(leaf)
     if indexed:
@@ -67,6 +78,8 @@ def latex_name(name: str) -> str:
     numbered = _NUMBERED.fullmatch(leaf)
     if numbered:
         return f"{_letters(numbered[1])}_{{{numbered[2]}}}"
+    if len(leaf) == 2 and leaf[0].isupper() and leaf[1].islower():      # Wx, Wh: a matrix and what it is for
+        return f"{leaf[0]}_{{{leaf[1]}}}"
     return _letters(leaf)
 
 

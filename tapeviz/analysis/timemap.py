@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tapeviz.analysis.formulas import title
 from tapeviz.analysis.index import main_pass, pass_index, remembered, shown_ops
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins, special_codes
+from tapeviz.analysis.names import own_name
 from tapeviz.analysis.reference import reference_of
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE
@@ -19,7 +21,7 @@ LEAST = 4      # executions that make a row
 class Site:
     """One place in the program whose operation ran several times in one iteration.
 
-    name: "tanh line 31"; ops: its executions in order; l2, state, bins: of the cotangent of each
+    name: "matmul h @ W, line 31"; ops: its executions in order; l2, state, bins: of the cotangent of each
     recurrent: one variable feeds them all (time steps), otherwise they are layers
     """
 
@@ -64,7 +66,10 @@ def _site(recording: Recording, ops: list[int], line_ops: list[int], iteration: 
             l2[i], state[i] = float(stat["l2"]), int(special_codes(np.array([stat]))[0])
     bins = np.where(state == OK, ratio_bins(l2, reference_of(recording, iteration)), 0).astype(np.int8)
     file, line = recording.op_line(ops[0])
-    return Site(f"{recording.op_name(ops[0])} line {line}", file, line, np.array(ops), l2, state, bins,
+    operands = recording.op_inputs(ops[0])
+    named = all(own_name(recording, tensor) for tensor in operands)
+    what = title(recording, ops[0]).replace("  ", " ") if named else recording.op_name(ops[0])
+    return Site(f"{what}, line {line}", file, line, np.array(ops), l2, state, bins,
                 _one_variable(recording, line_ops, len(ops)))
 
 
