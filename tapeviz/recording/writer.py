@@ -218,6 +218,7 @@ class Writer:
             self._outbox.add("event", (self._events, self.now(), kind, int(op), int(pass_), text), len(text))
             self._events += 1
             self._flush_if_much()
+        self.tick()   # what comes next may be a long call into C, in which the helper cannot run
 
     def op_extra(self, op: int, key: str, value: object) -> None:
         """Note something rare of an operation: "inputs" if there are more than four, "error" if it raised."""
