@@ -29,6 +29,9 @@ class Probe:
     def see(self, variable: Variable, position: int) -> None:
         self.variables[variable._serial] = variable
 
+    def mark(self, position: int) -> None:
+        """A probe has no part of the list."""
+
     def __enter__(self) -> Probe:
         entries = active()
         if entries is None:

@@ -32,6 +32,9 @@ class Recorder(Protocol):
     def see(self, variable: Variable, position: int) -> None:
         """A trainable variable was read."""
 
+    def mark(self, position: int) -> None:
+        """Recording starts, or stops, at this length of the list."""
+
 
 class Entries(list[Entry]):
     """A tape's list, with who uses it and where variables sit on it."""
@@ -77,7 +80,11 @@ class Entries(list[Entry]):
         def move(position: int) -> int:
             return -1 if position < 0 else same.get(position, position + offset)
 
+        for recorder in self.recording:         # what is put in is not theirs
+            recorder.mark(offset)
         self.extend(shifted(entry, move) for entry in other)
+        for recorder in self.recording:
+            recorder.mark(len(self))
         for key, position in other.aliases.items():
             self.aliases.setdefault(key, move(position))
         self.kept.extend(other.kept)

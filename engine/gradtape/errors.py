@@ -83,6 +83,6 @@ class GradtapeWarning(UserWarning):
 def warn(message: str) -> None:
     """Warn at the line of the script that called the engine."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and "__gradtape__" in frame.f_back.f_globals:
+    while "__gradtape__" in frame.f_globals and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, GradtapeWarning, stacklevel=level)

@@ -120,11 +120,11 @@ class GradientTape:
 
     def _release(self, why: str) -> None:
         """Give up the list; its contents go when no other tape needs them."""
-        entries = self._home()
+        entries = self._entries if self._entries is None or self._entries.moved is None else self._home()
         self._entries = None
         self._gone = why
-        self._spans = []
-        self._watches = []
+        self._spans.clear()
+        self._watches.clear()
         if entries is not None:
             entries.attached -= 1
             if not entries.attached:
@@ -169,6 +169,10 @@ class GradientTape:
             self._watches.append((len(self._entries or ()), position))
             if seam.observer is not None:
                 seam.observer.on_watch(self, variable, False)
+
+    def mark(self, position: int) -> None:
+        """Start, or stop, to own what is on the list from this position on."""
+        self._spans.append(position)
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables watched so far, in the order in which they were made."""
@@ -230,11 +234,13 @@ class GradientTape:
         output_gradients: one per target, of its shape; ones by default
         unconnected_gradients: "none" or "zero": what to return where there is no path
         """
-        entries = self._begin("gradient")
+        entries = self._entries
+        if entries is None or self._recording or entries.moved is not None:
+            entries = self._begin("gradient")
         if target is None:
             raise TypeError("gradient: target is None; it should be a tensor or a nest of tensors")
-        zeros = zeros_wanted(unconnected_gradients)
-        targets = tensors_of(target, "target")
+        zeros = unconnected_gradients != "none" and zeros_wanted(unconnected_gradients)
+        targets = [target] if type(target) is Tensor else tensors_of(target, "target")
         flat = tensors_of(sources, "source")
         seeds = seeds_of(target, targets, output_gradients)
         results = gradients_of(self, entries, targets, seeds, flat, zeros, output_gradients is not None)
@@ -317,12 +323,12 @@ class GradientTape:
 
 def tensors_of(nest: Any, what: str) -> list[Tensor]:
     """The flat list of a nest, which must hold tensors only."""
-    if type(nest) is list or type(nest) is tuple:
+    if type(nest) is list:
         for x in nest:
             if not isinstance(x, Tensor):
                 break
         else:
-            return list(nest)
+            return nest
     flat = flatten(nest)
     for x in flat:
         if not isinstance(x, Tensor):

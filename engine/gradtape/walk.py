@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradtape.entries import Entries, Entry, active, find
+from gradtape.entries import LEAF, Entries, Entry, active, find
 from gradtape.errors import InvalidArgumentError, MissingGradientError, ShapeError
 from gradtape.nests import flatten
 from gradtape.observers import CallKind, GradientCall, Node, Observer, seam
@@ -26,6 +26,8 @@ PARSERS: dict[Callable[..., Any], Callable[[Entry], Parsed]] = {
     undo_row: lambda e: e[1:],           # type: ignore[return-value, dict-item]  # laid out like this
     undo_rows: lambda e: e[1:],          # type: ignore[return-value, dict-item]
 }
+
+_new = object.__new__
 
 _calls: ContextVar[GradientCall | None] = ContextVar("gradtape_calls", default=None)
 
@@ -89,7 +91,7 @@ class Calling:
     def __init__(self, tape: GradientTape, kind: CallKind, targets: list[Tensor], sources: list[Tensor],
                  seeds: list[Any] | None, observer: Observer) -> None:
         outputs = None if seeds is None else [s if isinstance(s, Tensor) else make(s) for s in seeds]
-        self.call = GradientCall(tape, kind, targets, sources, outputs, _calls.get())
+        self.call = GradientCall(tape, kind, list(targets), list(sources), outputs, _calls.get())
         self.observer = observer
         self.results: list[Tensor | None] = []
 
@@ -112,14 +114,18 @@ def walk(tape: GradientTape, entries: Entries, targets: Sequence[Tensor], seeds:
     starts: list[tuple[int, Any]] = []
     top = -1
     for t, seed in zip(targets, seeds, strict=True):
-        i = t._index if t._entries is entries and not t._serial else find(t, entries)
+        i = t._index
+        if t._entries is not entries:
+            i = find(t, entries)
         if i >= 0 and (live is None or live[i]) and t._value.dtype.kind in "fc":
             starts.append((i, seed))
             top = max(top, i)
     wanted: list[int] = []
     low = top + 1
     for s in sources:
-        i = s._index if s._entries is entries and not s._serial else find(s, entries)
+        i = s._index
+        if s._entries is not entries:
+            i = find(s, entries)
         if i > top or i < 0 or (live is not None and not live[i]) or s._value.dtype.kind not in "fc":
             i = -1
         elif i < low:
@@ -134,19 +140,30 @@ def walk(tape: GradientTape, entries: Entries, targets: Sequence[Tensor], seeds:
                 G[i] = seed if G[i] is None else G[i] + seed
             else:
                 add(G, own, i, seed._value if isinstance(seed, Tensor) else seed)
-        keep = {i for i in wanted if i >= 0 and entries[i][0] is not None}
+        keep = {i for i in wanted if i >= 0 and entries[i] is not LEAF}
         if recorded or observer is not None:
             walk_by_rows(entries, top, low, G, own, keep, live, call, observer, recorded)
         elif keep or live is not None:
             walk_marked(entries, top, low, G, own, keep, live)
         else:
             walk_bare(entries, top, low, G, own)
-    return [_result(s, i, G, targets, seeds, zeros) for s, i in zip(sources, wanted, strict=True)]
+    results: list[Tensor | None] = []
+    for s, i in zip(sources, wanted, strict=True):
+        g = G[i] if i >= 0 else None
+        if type(g) is np.ndarray and g.ndim:
+            y = _new(Tensor)
+            y._value = g
+            y._shape = g.shape
+            y._entries = None
+            y._index = -1
+            results.append(y)
+        else:
+            results.append(_result(s, i, g, targets, seeds, zeros))
+    return results
 
 
-def _result(source: Tensor, i: int, G: list[Any], targets: Sequence[Tensor], seeds: Sequence[Any],
+def _result(source: Tensor, i: int, g: Any, targets: Sequence[Tensor], seeds: Sequence[Any],
             zeros: bool) -> Tensor | None:
-    g = G[i] if i >= 0 else None
     if i < 0:
         # A source that is a target itself has the gradient that enters there, on a tape or not.
         for t, seed in zip(targets, seeds, strict=True):

@@ -20,6 +20,9 @@ INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
 
+# One as a 0-d array of every floating dtype: cheaper to add to an array than a Python number.
+ONE = {char: np.ones((), char) for char in "efdgFDG"}
+
 _erf_elements = np.frompyfunc(math.erf, 1, 1)
 
 
@@ -28,9 +31,13 @@ def _erf(x: Any) -> Any:
 
 
 def stable_sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x)) without overflow: exp is only taken of what is not positive."""
-    e = np.exp(-np.abs(x))
-    return np.where(x >= 0, x.dtype.type(1), e) / (x.dtype.type(1) + e)
+    """1 / (1 + exp(-x)); where exp overflows the quotient is 0, as it should be, and nobody has to be warned."""
+    with np.errstate(over="ignore"):
+        e = np.exp(-x)
+    if type(e) is np.ndarray:
+        e += ONE[e.dtype.char]
+        return np.reciprocal(e, e)
+    return 1 / (1 + e)
 
 
 def stable_softplus(x: Any) -> Any:

@@ -96,6 +96,11 @@ def add(a: Any, b: Any) -> Tensor:
     return apply(elementwise.add, (a, b), {})               # type: ignore[no-any-return]
 
 
+def add_to(b: Any, a: Any) -> Tensor:
+    """a + b for a on the left that is no tensor: the fast forms look for the tensor on their left."""
+    return add(b, a) if seam.observer is None else apply(elementwise.add, (a, b), {})      # type: ignore[no-any-return]
+
+
 def subtract(a: Any, b: Any) -> Tensor:
     """a - b, elementwise with broadcasting."""
     ta = type(a)
@@ -107,7 +112,7 @@ def subtract(a: Any, b: Any) -> Tensor:
         elif tb is ndarray and b.ndim:
             bv = b
         else:
-            return apply(elementwise.subtract, (a, b), {})      # type: ignore[no-any-return]
+            return add(a, -b) if tb is float or tb is int else apply(elementwise.subtract, (a, b), {})  # type: ignore[no-any-return]
         if av.dtype is bv.dtype:
             try:
                 r = av - bv
@@ -205,6 +210,11 @@ def multiply(a: Any, b: Any) -> Tensor:
                 entries.append((undo_multiply_wide, ia, ib, av, bv))
             return y
     return apply(elementwise.multiply, (a, b), {})              # type: ignore[no-any-return]
+
+
+def multiply_by(b: Any, a: Any) -> Tensor:
+    """a * b for a on the left that is no tensor."""
+    return multiply(b, a) if seam.observer is None else apply(elementwise.multiply, (a, b), {})  # type: ignore[no-any-return]
 
 
 def divide(a: Any, b: Any) -> Tensor:

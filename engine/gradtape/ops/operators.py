@@ -159,7 +159,7 @@ def _comparison(row: Any, otherwise: Any) -> Any:
 install({
     "__add__": fast.add, "__sub__": fast.subtract, "__mul__": fast.multiply, "__truediv__": fast.divide,
     "__matmul__": fast.matmul, "__pow__": fast.power,
-    "__radd__": _swapped(fast.add), "__rsub__": _swapped(fast.subtract), "__rmul__": _swapped(fast.multiply),
+    "__radd__": fast.add_to, "__rsub__": _swapped(fast.subtract), "__rmul__": fast.multiply_by,
     "__rtruediv__": _swapped(fast.divide), "__rmatmul__": _swapped(fast.matmul), "__rpow__": _swapped(fast.power),
     "__floordiv__": _method(activations.floor_divide), "__rfloordiv__": _swapped(activations.floor_divide),
     "__mod__": _method(elementwise.floormod), "__rmod__": _swapped(elementwise.floormod),
