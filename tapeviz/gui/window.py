@@ -32,7 +32,7 @@ from tapeviz.gui.source.panel import SourcePanel
 from tapeviz.gui.start import StartPage
 from tapeviz.gui.statusbar import MainStatusBar
 from tapeviz.gui.strip import TimeStrip
-from tapeviz.gui.theme import Theme, palette, stylesheet
+from tapeviz.gui.theme import Theme, apply
 from tapeviz.gui.toolbar import MainToolBar
 from tapeviz.gui.workbench import PERSPECTIVE_IDS, Workbench
 from tapeviz.recording.schema import SUFFIX
@@ -261,13 +261,10 @@ class MainWindow(QMainWindow):
 
 
 def dress_application(theme: Theme) -> None:
-    """Palette, font, style sheet and window frame; the application's, so that dialogs and floating docks have them."""
+    """The look is the application's, not the window's, so that dialogs and floating docks have it."""
     application = QApplication.instance()
     if isinstance(application, QApplication):
-        application.setPalette(palette(theme))
-        application.setFont(theme.ui_font())
-        application.setStyleSheet(stylesheet(theme))
-        application.styleHints().setColorScheme(Qt.ColorScheme.Dark if theme.dark else Qt.ColorScheme.Light)
+        apply(theme, application)
 
 
 def _dropped(event: QDropEvent) -> Path | None:

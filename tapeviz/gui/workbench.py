@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QStackedWidget, QTabBar, QTabWidget, QWidget
 
 from tapeviz.gui.painting import guarded
@@ -150,6 +150,9 @@ class Bench(QMainWindow):
             self.resizeDocks([*above, fronts["bottom"]], [*heights, sizes["bottom"]], _DOWN)
         self._lay_out()
 
+    def _sizes(self) -> dict[str, QSize]:
+        return {place: dock.size() for place, dock in self._fronts().items()}
+
     def _remember(self) -> None:
         """The user has dragged something: these sizes stay when the window grows."""
         for place, dock in self._fronts().items():
@@ -188,22 +191,15 @@ class Bench(QMainWindow):
         if self.isVisible():
             self._size()
 
-    @guarded()
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        self._before_drag = {place: dock.size() for place, dock in self._fronts().items()}
-
-    @guarded()
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        # Separators have no widget of their own: their drags arrive here.
-        if self._before_drag != {place: dock.size() for place, dock in self._fronts().items()}:
-            self._remember()
-
     @guarded(False)
     def event(self, event: QEvent) -> bool:
+        # Drags of separators are handled in here, before any mouse event handler.
+        if event.type() == QEvent.Type.MouseButtonPress:
+            self._before_drag = self._sizes()
         done = super().event(event)
-        if event.type() == QEvent.Type.ChildPolished:
+        if event.type() == QEvent.Type.MouseButtonRelease and self._before_drag != self._sizes():
+            self._remember()
+        elif event.type() == QEvent.Type.ChildPolished:
             self._dress_tabs()
         return done
 

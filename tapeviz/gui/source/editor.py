@@ -147,6 +147,8 @@ class Editor(QPlainTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_gutter()
+        if self.marks.current is not None:
+            self.reveal(self.marks.current)
 
     @guarded()
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -1,0 +1,254 @@
+"""The window by keys and clicks: steps, iterations, perspectives, findings, themes, closing."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QApplication, QTabBar
+from pytestqt.qtbot import QtBot
+
+from tapeviz.gui.app import make_window
+from tapeviz.gui.perspectives import BY_ID
+from tapeviz.gui.preferences import Preferences
+from tapeviz.gui.session import Session
+from tapeviz.gui.theme import LIGHT, THEMES
+from tapeviz.gui.window import MainWindow
+from tests.gui.conftest import settle
+from tests.recording.synthetic import make_recording
+
+
+@pytest.fixture
+def window(window: MainWindow, opened: Session) -> MainWindow:
+    """The window, already shown, on a recording of twelve iterations."""
+    return window
+
+
+@pytest.fixture
+def recording_path(tmp_path: Path) -> Path:
+    return make_recording(tmp_path / "run.tapeviz", iterations=12)
+
+
+CTRL, SHIFT, ALT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier,
+                    Qt.KeyboardModifier.AltModifier)
+
+
+def press(qtbot: QtBot, window: MainWindow, key: Qt.Key, modifier=Qt.KeyboardModifier.NoModifier) -> None:
+    qtbot.keyClick(window, key, modifier)
+
+
+def test_backward_steps_by_keys(window: MainWindow, qtbot: QtBot) -> None:
+    session = window.session
+    assert session.focus.step == 0
+    press(qtbot, window, Qt.Key.Key_F10)
+    press(qtbot, window, Qt.Key.Key_F10)
+    assert session.focus.step == 2
+    assert "<b>3</b>" in window.toolbar.step_label.text()
+    assert window.toolbar.slider.value() == 2
+    press(qtbot, window, Qt.Key.Key_F10, SHIFT)
+    assert session.focus.step == 1
+    press(qtbot, window, Qt.Key.Key_End, CTRL)
+    assert session.focus.step == window.playback.position()[1] - 1
+    assert not window.commands["step.next"].isEnabled()
+    press(qtbot, window, Qt.Key.Key_Home, CTRL)
+    assert session.focus.step == 0
+
+
+def test_iterations_by_keys(window: MainWindow, qtbot: QtBot) -> None:
+    session = window.session
+    press(qtbot, window, Qt.Key.Key_Home)
+    assert session.focus.iteration == 0
+    press(qtbot, window, Qt.Key.Key_Right, CTRL)
+    press(qtbot, window, Qt.Key.Key_BracketRight)
+    assert session.focus.iteration == 2
+    press(qtbot, window, Qt.Key.Key_Left, CTRL)
+    assert session.focus.iteration == 1
+    press(qtbot, window, Qt.Key.Key_End)
+    assert session.focus.iteration == 11
+    assert window.toolbar.iteration.value() == 11
+
+
+def test_the_toolbar_sets_the_focus(window: MainWindow) -> None:
+    window.toolbar.iteration.setValue(5)
+    assert window.session.focus.iteration == 5
+    window.toolbar.slider.setValue(4)
+    assert window.session.focus.step == 4
+
+
+def test_playing_walks_to_the_last_step_and_stops(window: MainWindow, qtbot: QtBot) -> None:
+    window.playback.to(window.playback.position()[1] - 3)
+    window.playback._timer.setInterval(1)
+    press(qtbot, window, Qt.Key.Key_Space)
+    assert window.playback.playing
+    qtbot.waitUntil(lambda: not window.playback.playing, timeout=3000)
+    assert window.session.focus.step == window.playback.position()[1] - 1
+
+
+def test_a_focused_button_keeps_the_space_key(window: MainWindow, qtbot: QtBot) -> None:
+    button = window.toolbar._buttons["step.next"]
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    before = window.session.focus.step
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert not window.playback.playing
+    assert window.session.focus.step == (before or 0) + 1
+
+
+def test_findings_by_keys(window: MainWindow, qtbot: QtBot) -> None:
+    found = [f for f in window.session.findings if f.iteration is not None]
+    assert found
+    press(qtbot, window, Qt.Key.Key_N)
+    assert window.session.focus.iteration == found[0].iteration
+    press(qtbot, window, Qt.Key.Key_N, SHIFT)
+    assert window.session.focus.iteration in {f.iteration for f in found}
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_perspectives_show_their_panels_at_sensible_sizes(window: MainWindow, qtbot: QtBot, size) -> None:
+    window.resize(*size)
+    shown = {}
+    for key, id in ((Qt.Key.Key_1, "diagnose"), (Qt.Key.Key_2, "step"), (Qt.Key.Key_3, "plot"),
+                    (Qt.Key.Key_1, "diagnose")):
+        press(qtbot, window, key, CTRL | ALT)
+        assert window.workbench.perspective == id
+        assert window.commands[f"view.{id}"].isChecked()
+        qtbot.wait(20)
+        shown[id] = set(window.workbench.visible_panels())
+        for panel in shown[id]:
+            assert window.workbench.panel(panel).width() <= size[0] * 0.75, (id, panel)
+            assert window.workbench.panel(panel).height() >= 100, (id, panel)
+    assert shown["diagnose"] == {"navigator", "health", "findings", "operations"}
+    assert shown["step"] == {"source", "graph", "step", "operations"}
+    assert {"navigator", "plots", "operations"} <= shown["plot"]
+
+
+def test_no_tab_bar_is_left_over(window: MainWindow, qtbot: QtBot) -> None:
+    for id in ("step", "plot", "diagnose", "step"):
+        window.show_perspective(id)
+        qtbot.wait(20)
+        bars = window.workbench.bench.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        titles = [bar.tabText(i) for bar in bars if bar.isVisible() for i in range(bar.count())]
+        assert len(titles) == len(set(titles)), titles
+
+
+def test_what_the_user_dragged_stays(window: MainWindow, qtbot: QtBot) -> None:
+    bench = window.workbench.bench
+    qtbot.wait(20)
+    edge = bench.docks["findings"].geometry().topLeft() + QPoint(-2, 100)
+    before = bench.docks["findings"].width()
+    qtbot.mouseMove(bench, edge)
+    qtbot.mousePress(bench, Qt.MouseButton.LeftButton, pos=edge)
+    for _ in range(2):
+        qtbot.mouseMove(bench, edge - QPoint(160, 0))
+        qtbot.wait(20)
+    qtbot.mouseRelease(bench, Qt.MouseButton.LeftButton, pos=edge - QPoint(160, 0))
+    assert abs(bench.docks["findings"].width() - before - 160) <= 8
+    window.resize(1700, 900)
+    qtbot.wait(20)
+    assert abs(bench.docks["findings"].width() - before - 160) <= 8
+    window.workbench.reset_layout()
+    qtbot.wait(20)
+    assert window.workbench.perspective == "diagnose"
+    assert abs(window.workbench.bench.docks["findings"].width() - BY_ID["diagnose"].widths(1700, 1.0)[2]) <= 8
+
+
+def test_themes_and_text_size(window: MainWindow, qtbot: QtBot) -> None:
+    for name in ("light", "projector", "dark"):
+        window.commands[f"view.{name}"].trigger()
+        assert window.session.theme == THEMES[name]
+    for _ in range(3):
+        press(qtbot, window, Qt.Key.Key_Plus, CTRL)
+    assert 1.3 < window.session.theme.scale < 1.4
+    for _ in range(3):
+        press(qtbot, window, Qt.Key.Key_Minus, CTRL)
+    assert window.session.theme.scale == 1.0
+
+
+def test_find_puts_the_keyboard_into_the_filter(window: MainWindow, qtbot: QtBot) -> None:
+    press(qtbot, window, Qt.Key.Key_Slash)
+    assert QApplication.focusWidget() is window.operations_panel().filter
+    qtbot.keyClicks(window.operations_panel().filter, "matmul")
+    assert window.operations_panel().filter.text() == "matmul", "n and other letters are no commands while typing"
+
+
+def test_layout_theme_and_recent_files_come_back(session: Session, qtbot: QtBot, tmp_path: Path,
+                                                 recording_path: Path) -> None:
+    def preferences() -> Preferences:
+        return Preferences(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+    kept = preferences()
+    window = make_window(session, kept)
+    window.show()
+    window.open_path(recording_path)
+    window.show_perspective("step")
+    session.set_theme(LIGHT)
+    window.close()
+    again = Session(preferences().theme())
+    second = make_window(again, preferences())
+    qtbot.addWidget(second)
+    assert again.theme == LIGHT
+    assert second.workbench.perspective == "step"
+    assert second.preferences.recent() == [recording_path.resolve()]
+
+
+def test_a_dropped_recording_is_opened(session: Session, qtbot: QtBot, recording_path: Path) -> None:
+    window = make_window(session)
+    qtbot.addWidget(window)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(recording_path))])
+    window.dropEvent(QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
+                                Qt.KeyboardModifier.NoModifier))
+    assert session.recording is not None
+
+
+def test_what_cannot_be_opened_is_said_in_the_window(session: Session, qtbot: QtBot, tmp_path: Path) -> None:
+    window = make_window(session)
+    qtbot.addWidget(window)
+    window.show()
+    bad = tmp_path / "broken.tapeviz"
+    bad.write_bytes(b"SQLite format 3\0" + b"x" * 200)
+    window.open_path(bad)
+    assert window.banner.isVisible()
+    assert "broken.tapeviz" in window.banner.title.text()
+    assert window.stack.currentWidget() is window.start_page
+    window.banner.shut.click()
+    assert not window.banner.isVisible()
+
+
+def test_the_status_bar_says_where_one_is(window: MainWindow) -> None:
+    bar = window.statusBar()
+    assert "finished" in bar.state.text()
+    assert "12 iterations" in bar.iterations.text()
+    assert "NaN <b>0</b>" in bar.counters.text()
+    assert "train.py:" in bar.place.text()
+    window.session.set_focus(iteration=3)
+    assert bar.pill.text() == "Detached"
+    bar.pill.click()
+    assert (bar.pill.text(), window.session.focus.iteration) == ("Live", 11)
+
+
+def test_everything_has_an_accessible_name(window: MainWindow) -> None:
+    for id, panel in window.workbench.panels.items():
+        assert panel.accessibleName(), id
+    for widget in (window, window.toolbar, window.strip, window.statusBar(), window.banner, window.start_page):
+        assert widget.accessibleName(), widget
+
+
+def test_a_closed_window_is_freed(session: Session, qtbot: QtBot, recording_path: Path) -> None:
+    window = make_window(session)
+    window.show()
+    assert session.open(recording_path)
+    settle(session)
+    for id in ("step", "plot"):
+        window.show_perspective(id)
+    views = {id: weakref.ref(panel) for id, panel in window.workbench.panels.items()}
+    views |= {"window": weakref.ref(window), "strip": weakref.ref(window.strip), "start": weakref.ref(window.start_page)}
+    window.close()
+    del window
+    for _ in range(3):
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+    assert [id for id, view in views.items() if view() is not None] == []
