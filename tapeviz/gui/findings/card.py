@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.format import plural
 from tapeviz.gui.findings.evidence import EvidencePicture, lines_of, picture_of
+from tapeviz.gui.flow import FlowRow
 from tapeviz.gui.icons import icon
 from tapeviz.gui.painting import draw_severity, guarded
 from tapeviz.gui.theme import Theme
@@ -86,23 +87,18 @@ class FindingCard(QFrame):
         self._add_consequences()
 
     def _add_place(self) -> None:
-        finding, row = self.finding, QHBoxLayout()
-        row.setSpacing(self._theme.px(6))
-        if finding.iteration is not None:
-            row.addWidget(label(f"since iteration {finding.iteration}", "small", wrap=False))
+        finding, row = self.finding, FlowRow()
+        row.add(label(f"since iteration {finding.iteration}", "small", wrap=False))
         if finding.line:
             self.link = QPushButton(f"{PurePath(finding.file).name}:{finding.line}")
             self.link.setProperty("kind", "link")
             self.link.setToolTip(f"Show line {finding.line} of {finding.file}")
             self.link.clicked.connect(self._show_line)
-            row.addWidget(self.link)
-        row.addStretch(1)
-        if row.count() > 1:
-            self._column.addLayout(row)
+            row.add(self.link)
+        self._column.addWidget(row)
 
     def _add_buttons(self) -> None:
-        theme, row = self._theme, QHBoxLayout()
-        row.setSpacing(theme.px(4))
+        theme, row = self._theme, FlowRow()
         self.show_me = QPushButton("Show me")
         self.show_me.setIcon(icon("eye", theme))
         self.show_me.setIconSize(QSize(theme.px(14), theme.px(14)))
@@ -119,11 +115,10 @@ class FindingCard(QFrame):
         self.mute.setProperty("kind", "text")
         self.mute.setToolTip("Hide findings of this rule in this window")
         self.mute.clicked.connect(self._mute)
-        row.addWidget(self.show_me)
-        row.addWidget(self.why)
-        row.addStretch(1)
-        row.addWidget(self.mute)
-        self._column.addLayout(row)
+        row.add(self.show_me)
+        row.add(self.why)
+        row.add(self.mute, right=True)
+        self._column.addWidget(row)
 
     def _add_why(self) -> None:
         self.reasons = QWidget()

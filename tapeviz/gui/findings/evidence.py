@@ -36,7 +36,7 @@ class Spark:
     cursor: int | None = None
 
 
-def picture_of(evidence: Mapping[str, object], iteration: int | None) -> Bars | Spark | None:
+def picture_of(evidence: Mapping[str, object], iteration: int) -> Bars | Spark | None:
     """What there is to draw in the evidence of a finding; None when it is words and single numbers only."""
     names, values = _names_and_numbers(evidence)
     if len(values) >= 2 and len(names) == len(values):
@@ -46,7 +46,7 @@ def picture_of(evidence: Mapping[str, object], iteration: int | None) -> Bars | 
         if len(numbers) >= 3:
             start = evidence.get("first_iteration", 0)
             first = start if isinstance(start, int) else 0
-            cursor = iteration - first if iteration is not None and 0 <= iteration - first < len(numbers) else None
+            cursor = iteration - first if 0 <= iteration - first < len(numbers) else None
             if key not in ("iterations", "steps"):
                 return Spark(tuple(numbers), first, cursor)
     return None

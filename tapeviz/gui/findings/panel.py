@@ -33,16 +33,15 @@ class FindingsPanel(QWidget):
         self.setAccessibleName("Findings")
         self.setProperty("role", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.scroll = QScrollArea()
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.footer = QFrame()
         self.footer.setProperty("role", "footer")
         self._footer_row = QHBoxLayout(self.footer)
         self.clear, self.muted_count = QLabel(), QPushButton()
-        for label in (self.clear,):
-            label.setProperty("role", "muted")
+        self.clear.setProperty("role", "muted")
         self.muted_count.setProperty("kind", "text")
         self.muted_count.clicked.connect(self._unmute)
         self._tick: SeverityGlyph | None = None
@@ -52,7 +51,7 @@ class FindingsPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.scroll, 1)
+        column.addWidget(self.area, 1)
         column.addWidget(self.footer)
         session.recording_changed.connect(self._recording_changed)
         session.findings_changed.connect(self._findings_changed)
@@ -99,7 +98,7 @@ class FindingsPanel(QWidget):
         """The first finding that points to what is looked at."""
         focus = self._session.focus
         for finding in self.shown:
-            if finding.op is not None and (finding.op, finding.iteration) == (focus.op, focus.iteration):
+            if finding.op_id >= 0 and finding.op_id == focus.op:
                 return _key(finding)
         return None
 
@@ -108,7 +107,7 @@ class FindingsPanel(QWidget):
         self._stale = False
         theme, findings = self._session.theme, self.shown
         self._focused = self._in_focus()
-        place = self.scroll.verticalScrollBar().value()
+        place = self.area.verticalScrollBar().value()
         page = QWidget()
         page.setProperty("role", "page")
         column = QVBoxLayout(page)
@@ -132,8 +131,13 @@ class FindingsPanel(QWidget):
         if not findings:
             self._add_empty(column)
         column.addStretch(1)
-        self.scroll.setWidget(page)
-        self.scroll.verticalScrollBar().setValue(place)
+        # not deleted at once: a click on one of the old cards may be what brought us here
+        old = self.area.takeWidget()
+        if old is not None:
+            old.hide()
+            old.deleteLater()
+        self.area.setWidget(page)
+        self.area.verticalScrollBar().setValue(place)
         self._show_footer()
 
     def _add_empty(self, column: QVBoxLayout) -> None:
@@ -174,9 +178,9 @@ class FindingsPanel(QWidget):
 
     def show_finding(self, finding: Finding) -> None:
         """Look at the operation and iteration where a finding begins."""
-        if finding.op is not None:
-            self._session.set_focus(op=finding.op)
-        elif finding.iteration is not None:
+        if finding.op_id >= 0:
+            self._session.set_focus(op=finding.op_id)
+        else:
             self._session.set_focus(iteration=finding.iteration)
 
     def _mute(self, finding: Finding) -> None:
@@ -201,4 +205,4 @@ class FindingsPanel(QWidget):
 
 def _key(finding: Finding) -> tuple[object, ...]:
     """Tells the same finding again after the rules have run once more."""
-    return finding.id, finding.file, finding.line, finding.op, finding.title
+    return finding.id, finding.file, finding.line, finding.op_id, finding.title

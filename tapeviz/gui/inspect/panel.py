@@ -10,7 +10,6 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -26,6 +25,7 @@ from tapeviz.analysis.arrays import decades, extreme, first_nonfinite, plane, su
 from tapeviz.analysis.format import shape_text
 from tapeviz.analysis.names import tensor_text
 from tapeviz.analysis.quantities import Asked, made_by, quantities
+from tapeviz.gui.flow import FlowRow
 from tapeviz.gui.inspect.colours import histogram, span
 from tapeviz.gui.inspect.copying import as_csv, as_numpy
 from tapeviz.gui.inspect.heatmap import HeatMap
@@ -93,22 +93,13 @@ class TensorPanel(QWidget):
         menu.addAction("Copy as CSV", self.copy_csv)
         menu.addAction("Save as .npy...", self.save)
         self.copy.setMenu(menu)
-        self.jumps = QWidget()
-        row = QHBoxLayout(self.jumps)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        self.jumps, choosers = FlowRow(), FlowRow()
         for button in (self.nonfinite, self.smallest, self.largest):
-            row.addWidget(button)
-        row.addStretch(1)
-        row.addWidget(self.copy)
-        choosers = QHBoxLayout()
-        choosers.setContentsMargins(0, 0, 0, 0)
-        choosers.addWidget(self.chooser)
-        choosers.addStretch(1)
-        scales = QHBoxLayout()
-        scales.addWidget(self.plane)
-        scales.addStretch(1)
-        scales.addWidget(self.scale)
+            self.jumps.add(button)
+        self.jumps.add(self.copy, right=True)
+        choosers.add(self.chooser)
+        choosers.add(self.scale, right=True)
+        choosers.add(self.plane)
         page = QWidget()
         page.setProperty("role", "page")
         column = QVBoxLayout(page)
@@ -119,9 +110,8 @@ class TensorPanel(QWidget):
         head.addWidget(self.title)
         head.addWidget(self.origin)
         column.addLayout(head)
-        column.addLayout(choosers)
+        column.addWidget(choosers)
         column.addWidget(self.message)
-        column.addLayout(scales)
         for widget in (self.heatmap, self.range, self.jumps):
             column.addWidget(widget)
         column.addWidget(self.table, 1)

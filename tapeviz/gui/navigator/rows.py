@@ -89,8 +89,8 @@ class StructureDelegate(QStyledItemDelegate):
         theme, row = self.theme, index.data(ROW_ROLE)
         if not isinstance(row, StructureRow):
             return
-        box = QRectF(option.rect)   # type: ignore[attr-defined]   # missing in the stubs of QStyleOptionViewItem
-        state = option.state        # type: ignore[attr-defined]
+        box = QRectF(option.rect)
+        state = option.state     
         painter.save()
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, colour(theme.selection))

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from tapeviz.analysis.magnitude import Magnitude
+from tapeviz.gui.flow import FlowRow
 from tapeviz.gui.formula import FormulaLabel, formula, plain
 from tapeviz.gui.painting import draw_chip, draw_focus_ring, guarded
 from tapeviz.gui.stepper.matrix import MatrixView
@@ -25,19 +26,14 @@ class MatrixBlock(QWidget):
         self.symbol = FormulaLabel(SYMBOL_PX, bold=True, centred=False)
         self.words = QLabel()
         self.words.setProperty("role", "heading")
-        self.right = QHBoxLayout()
         self.matrix = MatrixView(cell_width, interactive)
-        self._head = head = QHBoxLayout()
-        head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(6)
-        head.addWidget(self.symbol)
-        head.addWidget(self.words)
-        head.addStretch(1)
-        head.addLayout(self.right)
+        self.head = FlowRow()
+        self.head.add(self.symbol)
+        self.head.add(self.words)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(4)
-        self._column.addLayout(head)
+        self._column.addWidget(self.head)
         self._column.addWidget(self.matrix)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -51,9 +47,13 @@ class MatrixBlock(QWidget):
         self.words.setText(words)
         self.matrix.show_value(f"{plain(latex)} {words}".strip(), value, missing, theme)
 
-    def head_height(self) -> int:
-        """From the top of the block to the top of its matrix."""
-        return self._head.sizeHint().height() + self._column.spacing()
+    def settle(self) -> None:
+        """Lay out now what has changed."""
+        self._column.activate()
+
+    def head_height(self, width: int) -> int:
+        """From the top of the block to the top of its matrix, if the block is that wide."""
+        return self.head.heightForWidth(width) + self._column.spacing()
 
     @guarded(QSize(100, 60))
     def sizeHint(self) -> QSize:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from tapeviz.analysis.explain import Explanation, explain_element
 from tapeviz.analysis.format import plain as plain_number
 from tapeviz.analysis.steps import Accumulation, Contribution, StepCard
+from tapeviz.gui.flow import FlowRow
 from tapeviz.gui.formula import FormulaLabel
 from tapeviz.gui.stepper.blocks import Chip, MatrixBlock
 from tapeviz.gui.stepper.choosers import ArgumentChooser, PlaneChooser
@@ -55,15 +56,15 @@ class CardView(QWidget):
         self.contribution = MatrixBlock(74, interactive=True)
         self.plane = PlaneChooser()
         self.check = label("small")
-        self.contribution.right.addWidget(self.check)
+        self.contribution.head.add(self.check, right=True)
         self._make_why()
-        self.list_title = label("heading")
+        self.list_title = label("heading", wrap=True)
         self.list = ContributionList()
         self.accumulated = MatrixBlock(74, interactive=True)
         self.also = label("small")
         self.also.setText("also:")
         self.chips: list[Chip] = []
-        self.accumulated.right.addWidget(self.also)
+        self.accumulated.head.add(self.also, right=True)
         self.missing = MatrixView()      # cross-hatch and a sentence
         self.nearest = QPushButton()
         self.column = QVBoxLayout(self)
@@ -97,18 +98,16 @@ class CardView(QWidget):
         self.link.setProperty("kind", "link")
         self.link.setToolTip("Show this line in the source")
         self.pill.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        first, second = QHBoxLayout(), QHBoxLayout()
+        first, second = QHBoxLayout(), FlowRow()
         first.addWidget(self.title, 1)
         first.addWidget(self.pill, 0, Qt.AlignmentFlag.AlignTop)
-        second.setSpacing(4)
-        second.addWidget(self.undone)
-        second.addWidget(self.link)
-        second.addStretch(1)
-        second.addWidget(self.iteration)
+        second.add(self.undone)
+        second.add(self.link)
+        second.add(self.iteration, right=True)
         self._head = QVBoxLayout()
         self._head.setSpacing(1)
         self._head.addLayout(first)
-        self._head.addLayout(second)
+        self._head.addWidget(second)
 
     def _make_rule(self) -> None:
         self.rule_card = QFrame()
@@ -118,14 +117,13 @@ class CardView(QWidget):
         heading.setText("Rule")
         self.rule, self.shapes = FormulaLabel(25), label("mono", wrap=True)
         self.shapes.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        top = QHBoxLayout()
-        top.addWidget(heading, 0, Qt.AlignmentFlag.AlignTop)
-        top.addStretch(1)
-        top.addWidget(self.arguments)
+        top = FlowRow()
+        top.add(heading)
+        top.add(self.arguments, right=True)
         column = QVBoxLayout(self.rule_card)
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(4)
-        column.addLayout(top)
+        column.addWidget(top)
         column.addWidget(self.rule)
         column.addWidget(self.shapes)
 
@@ -161,6 +159,14 @@ class CardView(QWidget):
         self._show_rule(card, slot)
         self._show_numbers(card, entry)
         self._show_sum(card, entry, total)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Lay everything out now: the layouts tell each other by events, and the steps between would be seen."""
+        for block in (self.incoming, self.local, self.contribution, self.accumulated):
+            block.settle()
+        self.operands.relayout()
+        self.column.activate()
 
     def offer_nearest(self, iteration: int | None) -> None:
         """Offer to go to an iteration whose elements were kept; None: there is none, or it is this one."""
@@ -252,7 +258,7 @@ class CardView(QWidget):
 
     def _show_chips(self, card: StepCard, entry: Contribution | None) -> None:
         for chip in self.chips:
-            chip.hide()
+            self.accumulated.head.remove(chip)
             chip.deleteLater()
         others = [c for c in card.contributions if c is not entry and (
             entry is None or c.target.tensor != entry.target.tensor)][:CHIPS]
@@ -262,7 +268,7 @@ class CardView(QWidget):
             size = total.running.size if total is not None else other.target.size
             chip = Chip(other.slot, rf"\bar{{{other.target.latex}}}", other.target.name, size, self._theme)
             chip.clicked.connect(self.slot_chosen)
-            self.accumulated.right.addWidget(chip)
+            self.accumulated.head.add(chip)
             self.chips.append(chip)
         self.also.setVisible(bool(others))
 

@@ -29,6 +29,11 @@ class ArgumentChooser(QWidget):
         self._names: tuple[tuple[int, str], ...] = ()
         self.buttons: list[QPushButton] = []
 
+    @property
+    def names(self) -> list[str]:
+        """What is offered, in order."""
+        return [name for _, name in self._names]
+
     def show_names(self, names: Sequence[tuple[int, str]], current: int) -> None:
         """Offer these (key, name) pairs; the buttons are rebuilt only when the names change."""
         if tuple(names) != self._names:

@@ -58,7 +58,7 @@ class Pair(QWidget):
         gap = sign.width() + 2 * GAP if sign.width() else 3 * GAP
         if one + gap + other <= width:
             # the matrices begin at one height, whatever stands in the headings
-            heads = self._left.head_height(), self._right.head_height()
+            heads = self._left.head_height(one), self._right.head_height(other)
             tops = max(heads) - heads[0], max(heads) - heads[1]
             heights = _height(self._left, one), _height(self._right, other)
             tallest = max(tops[0] + heights[0], tops[1] + heights[1])
@@ -69,7 +69,7 @@ class Pair(QWidget):
         indent = sign.width() + GAP if sign.width() else 0
         bottom = _height(self._right, width - indent)
         second = QRect(indent, top + 2 * GAP, width - indent, bottom)
-        middle = second.top() + (self._right.head_height() + bottom - sign.height()) // 2
+        middle = second.top() + (self._right.head_height(width - indent) + bottom - sign.height()) // 2
         return QRect(0, 0, width, top), QRect(0, middle, sign.width(), sign.height()), second, second.bottom() + 1
 
     def _has_right(self) -> bool:
