@@ -88,7 +88,7 @@ def _at_step(recording: Recording, focus: Focus, change: dict[str, Any]) -> _Pla
 def _same_place(recording: Recording, focus: Focus, change: dict[str, Any], iteration: int,
                 pass_: int | None) -> _Place:
     """What corresponds to the present focus in another iteration."""
-    if pass_ is None:
+    if pass_ not in recording.passes_of(iteration):
         pass_ = _same_pass(recording, focus, iteration)
     op = None if "op" in change else _same_op(recording, focus, iteration)
     step: int | None = None

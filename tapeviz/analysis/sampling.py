@@ -8,11 +8,16 @@ import numpy as np
 
 from tapeviz.analysis.magnitude import OK, Special, severity
 
-# Which special value stands for a bucket that holds several: NaN and Inf before lost numbers before nothing known.
-_RANK = np.full(8, -1, dtype=np.int16)
-_RANK[OK] = 0
+
+def _rank(special: Special) -> int:
+    """Which state stands for a bucket that holds several: NaN, Inf, lost numbers, numbers (0), nothing known."""
+    weak = special in (Special.NONE, Special.NOT_CAPTURED)
+    return 2 * severity(special) + (0 if weak else 1000) - (special is Special.NEGINF)
+
+
+_RANK = np.zeros(1 + len(Special), dtype=np.int32)      # by code
 for _special in Special:
-    _RANK[_special.value] = 1000 + severity(_special)
+    _RANK[_special.value] = _rank(_special)
 _BY_RANK = {int(rank): code for code, rank in enumerate(_RANK)}
 
 
@@ -21,7 +26,7 @@ class Envelope:
     """A series thinned out to buckets, extremes kept.
 
     x: first position of each bucket; low, high: smallest and largest ordinary number in it, NaN when there is none
-    state: worst special code in the bucket, OK when there is none
+    state: worst special code in the bucket (None and not captured only if there is no number); OK when there is none
     """
 
     x: np.ndarray
@@ -44,7 +49,6 @@ def thin(x: np.ndarray, y: np.ndarray, state: np.ndarray, buckets: int) -> Envel
     starts = bucket_starts(n, buckets)
     ordinary = np.where(np.isfinite(y), y, np.nan)
     ranks = np.maximum.reduceat(_RANK[state], starts)
-    # a bucket's state is OK only where nothing in it is special
     codes = np.array([_BY_RANK[int(rank)] for rank in ranks], dtype=np.uint8)
     return Envelope(x[starts], np.fmin.reduceat(ordinary, starts), np.fmax.reduceat(ordinary, starts), codes)
 
@@ -57,7 +61,7 @@ def thin_map(bins: np.ndarray, state: np.ndarray, columns: int) -> tuple[np.ndar
     starts = bucket_starts(n, columns)
     # one number that orders cells by how bad they are, and from which bin and state can be taken again
     wide = bins.astype(np.int32)
-    badness = np.where(state == OK, 2 * np.abs(wide) + (wide < 0), _RANK[state].astype(np.int32)) * 256
+    badness = np.where(state == OK, 2 * np.abs(wide) + (wide < 0), _RANK[state]) * 256
     coded = badness + np.where(state == OK, wide + 4, state.astype(np.int32) + 16)
     worst = np.maximum.reduceat(coded, starts, axis=1) & 255
     special = worst >= 16

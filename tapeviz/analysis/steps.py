@@ -222,9 +222,10 @@ class _Card:
         if stat is not None and int(stat["state"]) == State.NONE:
             return "There is no gradient: it is None."
         level = str(self.recording.meta.get("level", "stats"))
-        if level != "values":
+        if level in ("params", "tape"):
             return f"The elements were not captured: this run recorded at level {level}."
-        return "The elements were not captured: those of large tensors are kept for the newest iterations only."
+        return (f"The elements were not captured: at level {level} those of large tensors are kept for the newest "
+                "iterations only.")
 
     def cotangent(self, tensor: int, latex: str) -> Quantity:
         """What came in for one output; an output that nothing depends on has no gradient."""
