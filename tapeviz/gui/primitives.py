@@ -7,6 +7,8 @@ of a float64 array is presented as that first element.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import shiboken6
 from numpy.typing import NDArray
@@ -20,21 +22,21 @@ def draw_lines(painter: QPainter, lines: Doubles) -> None:
     """Draw the rows (x1, y1, x2, y2) of `lines` with the painter's pen."""
     if len(lines):
         lines = np.ascontiguousarray(lines, dtype=np.float64)
-        painter.drawLines(shiboken6.wrapInstance(lines.ctypes.data, QLineF), len(lines))
+        painter.drawLines(cast(QLineF, shiboken6.wrapInstance(lines.ctypes.data, QLineF)), len(lines))
 
 
 def draw_rects(painter: QPainter, rects: Doubles) -> None:
     """Draw the rows (x, y, width, height) of `rects` with the painter's pen and brush."""
     if len(rects):
         rects = np.ascontiguousarray(rects, dtype=np.float64)
-        painter.drawRects(shiboken6.wrapInstance(rects.ctypes.data, QRectF), len(rects))
+        painter.drawRects(cast(QRectF, shiboken6.wrapInstance(rects.ctypes.data, QRectF)), len(rects))
 
 
 def draw_points(painter: QPainter, points: Doubles) -> None:
     """Draw the rows (x, y) of `points` with the painter's pen."""
     if len(points):
         points = np.ascontiguousarray(points, dtype=np.float64)
-        painter.drawPoints(shiboken6.wrapInstance(points.ctypes.data, QPointF), len(points))
+        painter.drawPoints(cast(QPointF, shiboken6.wrapInstance(points.ctypes.data, QPointF)), len(points))
 
 
 def polyline_segments(x: Doubles, y: Doubles) -> Doubles:

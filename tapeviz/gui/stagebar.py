@@ -5,10 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QPalette
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from tapeviz.gui.icons import icon
+from tapeviz.gui.painting import guarded
 from tapeviz.gui.theme import Theme
+
+PADDING = 26             # px beside the text of a button, border included
+
+
+def on_surface(panel: QWidget) -> None:
+    """Fill a panel with the surface of docks, its toolbar included."""
+    panel.setBackgroundRole(QPalette.ColorRole.Base)
+    panel.setAutoFillBackground(True)
+
+
+class SteadyButton(QPushButton):
+    """A checkable button as wide unchecked as checked, when its text is bold: its neighbours never move."""
+
+    @guarded(default=QSize())
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        wanted = QFontMetrics(bold).horizontalAdvance(self.text()) + PADDING
+        return QSize(max(hint.width(), wanted), hint.height())
+
+    @guarded(default=QSize())
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
 
 
 class Segments(QWidget):
@@ -25,7 +51,7 @@ class Segments(QWidget):
         row.setSpacing(0)
         self._group = QButtonGroup(self)
         for i, text in enumerate(names):
-            button = QPushButton(text, self)
+            button = SteadyButton(text, self)
             button.setCheckable(True)
             button.setChecked(i == current)
             button.setProperty("kind", "segment")
@@ -42,9 +68,9 @@ class Segments(QWidget):
     def current(self) -> int:
         return self._group.checkedId()
 
-    def button(self, index: int) -> QPushButton:
+    def button(self, index: int) -> SteadyButton:
         button = self._group.button(index)
-        assert isinstance(button, QPushButton)
+        assert isinstance(button, SteadyButton)
         return button
 
 

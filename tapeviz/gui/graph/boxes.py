@@ -112,7 +112,7 @@ def _paint_near(painter: QPainter, rect: QRectF, dress: Dress, box: int, zoom: f
         painter.drawPixmap(rect.topLeft() - QPointF(1, 1), _shell(*key, theme, ratio))
     if halves:
         _paint_texts(painter, rect, dress, box, zoom, theme)
-    elif rect.width() >= 40 * theme.scale:
+    elif rect.width() >= 26 * theme.scale:
         font = _font(theme, 10.5, 600, False)
         painter.setFont(font)
         painter.setPen(colour(_ink(int(dress.code[box]), theme)))

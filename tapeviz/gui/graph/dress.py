@@ -31,7 +31,7 @@ def code_of(size: Magnitude) -> int:
     if size.special is Special.NOT_CAPTURED:
         return HOLLOW
     if size.special is not None:
-        return _SPECIAL + size.special.value
+        return _SPECIAL + int(size.special.value)
     return int(size.bin or 0) + len(BINS) // 2
 
 

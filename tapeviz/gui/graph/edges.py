@@ -24,7 +24,7 @@ APART = 5.0              # px of forward and backward edge from the centre line
 SIDE_APART = 13.0        # the same for edges that run sideways: the middles of the two halves of a box
 BUNDLED = 2000           # so many visible pieces: straight thin lines
 PILL = (66.0, 18.0)
-PILL_ZOOM = 0.6
+PILL_ZOOM = 0.8         # below this zoom they would hide more than they say
 
 
 def paint_edges(painter: QPainter, geometry: Geometry, dress: Dress, pieces: Indices, view: View,
@@ -190,11 +190,10 @@ def paint_pills(painter: QPainter, geometry: Geometry, dress: Dress, pieces: Ind
     for box in boxes.tolist():
         text = dress.cancelled_text(box)
         if text:
-            x, y = view.to_screen(float(geometry.left[box] + geometry.width[box]),
-                                  float(geometry.top[box] + geometry.height[box]))
-            width = painter.fontMetrics().horizontalAdvance(text) + 12 * zoom * theme.scale
-            height = PILL[1] * zoom * theme.scale
-            draw_pill(painter, QRectF(x - width - 6, y - height / 2 + 3, width, height), text, False, theme)
+            # right of the centre line, in the gap below the box; contributions stand left of it
+            x, y = view.to_screen(float(geometry.x[box]), float(geometry.top[box] + geometry.height[box]) + 12)
+            width, height = painter.fontMetrics().horizontalAdvance(text) + 12.0, PILL[1] * view.scale
+            draw_pill(painter, QRectF(x + 14 * view.scale, y - height / 2, width, height), text, False, theme)
 
 
 def pill_rect(geometry: Geometry, edge: int, view: View, theme: Theme) -> QRectF:

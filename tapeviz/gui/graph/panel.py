@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import QPainter, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from tapeviz.analysis.focus import Focus
 from tapeviz.analysis.folding import LIMIT, fold
@@ -22,7 +22,7 @@ from tapeviz.gui.graph.geometry import Geometry
 from tapeviz.gui.graph.layouter import Layouter
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.session import Session
-from tapeviz.gui.stagebar import EmptyState, Segments, dress as dress_button, icon_button
+from tapeviz.gui.stagebar import EmptyState, Segments, SteadyButton, dress as dress_button, icon_button, on_surface
 from tapeviz.gui.theme import Theme
 
 EMPTY = "No operation has been recorded in this iteration."
@@ -43,6 +43,7 @@ class GraphPanel(QWidget):
         self._cost = 0.0
         self._geometry: Geometry | None = None
         self.setAccessibleName("Graph")
+        on_surface(self)
         theme = session.theme
         self.canvas = Canvas(theme, self)
         self._layouter = Layouter(self)
@@ -50,11 +51,11 @@ class GraphPanel(QWidget):
         self._crumbs.setTextFormat(Qt.TextFormat.RichText)
         self._crumbs.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._crumbs.setAccessibleName("Place in the graph")
-        self._fold = QPushButton("Folded", self)
+        self._fold = SteadyButton("Folded", self)
         self._fold.setCheckable(True)
         self._fold.setChecked(True)
         self._fold.setToolTip("Show stretches of operations as one box each")
-        self._progress = QPushButton("Up to step", self)
+        self._progress = SteadyButton("Up to step", self)
         self._progress.setCheckable(True)
         self._progress.setChecked(True)
         self._progress.setToolTip("Show the backward pass as far as the current step; off: the whole pass")
@@ -231,7 +232,7 @@ class GraphPanel(QWidget):
             self._stale = True
         elif self._cost <= QUICK_S:
             self.refresh()
-        else:
+        elif not self._later.isActive():      # not started anew: a steady stream of changes must not hold it off
             self._later.start(int(1000 * min(0.6, 2 * self._cost)))
 
     def _focus_changed(self, focus: Focus) -> None:
@@ -270,7 +271,8 @@ class GraphPanel(QWidget):
             return
         node = graph.nodes[box]
         if node.kind is NodeKind.OP:
-            self._session.set_focus(op=node.op)
+            # with its output: from a parameter one comes back to the operation that was focused all along
+            self._session.set_focus(op=node.op, tensor=node.tensor)
         elif node.kind is NodeKind.GROUP:
             self.canvas.set_chosen(box)
         else:

@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 PORT_PITCH = 26.0        # between two edges that leave a box side by side
+TWIN_PITCH = 40.0        # between edges of the same two boxes
 STRAIGHT = 10.0          # boxes whose centres are closer than this (in x) are joined by a vertical edge
 SAMPLES = 9              # points on a curved piece
 STUB = 30.0              # length of what is drawn of an edge too long to be followed
@@ -99,6 +100,8 @@ def route(layout: Layout, sources: Indices, targets: Indices) -> Pieces:
     behind = np.where(bends > 0, bend_x[last], layout.x[sources])
     start_x = layout.x[sources] + _ports(sources, ahead - layout.x[sources], down, layout.width[sources])
     end_x = layout.x[targets] + _ports(targets, behind - layout.x[targets], down, layout.width[targets])
+    twins = _twins(sources, targets) * down
+    start_x, end_x = start_x + twins, end_x + twins
     start_y = layout.y[sources] + layout.height[sources] / 2
     end_y = layout.y[targets] - layout.height[targets] / 2
     # leaves: from their right side to the left side of the consumer, as level as the two boxes allow
@@ -139,6 +142,23 @@ def _pieces(layout: Layout, bends: Indices, beside: NDArray[np.bool_],
         x2, y2 = np.concatenate((stubs[0], far_x)), np.concatenate((stubs[1], far_y))
         flat = np.concatenate((flat, flat[cut]))
     return Pieces(np.asarray(edge, np.intp), x1, y1, x2, y2, flat, start_x, start_y, end_x, end_y, beside, portal)
+
+
+def _twins(sources: Indices, targets: Indices) -> Floats:
+    """Offsets that part edges between the same two boxes: an operation may take one tensor twice."""
+    offsets = np.zeros(len(sources))
+    if not len(sources):
+        return offsets
+    order = np.lexsort((targets, sources))
+    same = (np.diff(sources[order]) == 0) & (np.diff(targets[order]) == 0)
+    if not same.any():
+        return offsets
+    group = np.concatenate(([0], np.cumsum(~same)))
+    size = np.bincount(group)[group]
+    first = np.searchsorted(group, group)
+    rank = np.arange(len(order)) - first
+    offsets[order] = np.where(size > 1, (rank - (size - 1) / 2) * TWIN_PITCH, 0.0)
+    return offsets
 
 
 def _ports(box: Indices, heading: Floats, used: NDArray[np.bool_], width: Floats) -> Floats:

@@ -7,10 +7,14 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap
 
+from tapeviz.analysis.magnitude import Special
 from tapeviz.gui.health.cells import NAN, NEGINF, NONE, NOT_CAPTURED, POSINF, UNDERFLOW, ZERO
+from tapeviz.gui.painting import draw_special
 from tapeviz.gui.theme import Theme
 
 LEAST_WIDTH = 2          # one bad iteration among a hundred thousand is still two pixels wide
+WORD = (40, 12)          # from this size on it is named
+SPECIALS = {NAN: Special.NAN, POSINF: Special.POSINF, NEGINF: Special.NEGINF}
 _NO_PEN = QPen(Qt.PenStyle.NoPen)
 
 
@@ -18,7 +22,9 @@ def draw_cell(painter: QPainter, rect: QRectF, code: int, theme: Theme) -> None:
     """Fill a cell, or neighbouring cells with one special value."""
     if rect.width() < LEAST_WIDTH:
         rect = QRectF(rect.left(), rect.top(), LEAST_WIDTH, rect.height())
-    if code == NAN:
+    if code in (NAN, POSINF, NEGINF) and rect.width() >= WORD[0] and rect.height() >= WORD[1]:
+        draw_special(painter, rect, SPECIALS[code], theme)
+    elif code == NAN:
         painter.fillRect(rect, Qt.GlobalColor.black)
     elif code in (POSINF, NEGINF):
         painter.fillRect(rect, Qt.GlobalColor.black)

@@ -12,7 +12,7 @@ from tapeviz.gui.health.rows import rows_of
 from tapeviz.gui.health.view import HealthView
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.session import Session
-from tapeviz.gui.stagebar import EmptyState, Segments, dress, icon_button
+from tapeviz.gui.stagebar import EmptyState, Segments, dress, icon_button, on_surface
 from tapeviz.gui.theme import Theme
 from tapeviz.recording.schema import NONE
 
@@ -28,6 +28,7 @@ class HealthPanel(QWidget):
         self._map: HealthMap | None = None
         self._stale = True
         self.setAccessibleName("Health map")
+        on_surface(self)
         theme = session.theme
         self._mode = Segments(("Relative", "Absolute"), "Scale", (
             "Colour by the ratio to the median layer of the same iteration", "Colour by the norm itself, 1e-12 to 1e4"))

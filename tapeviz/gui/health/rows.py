@@ -64,6 +64,14 @@ class Rows:
         norm, median = float(self.l2[row, column]), float(self.median[column])
         return math.log10(norm) - math.log10(median) if norm > 0 and median > 0 else None
 
+    def reach(self) -> float:
+        """Decades from the median that the values go, held between 2 and 6: the scale of the bars."""
+        norms = np.where(self.state == OK, self.l2, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            decades = np.abs(np.log10(norms) - np.log10(self.median))
+        decades = decades[np.isfinite(decades)]
+        return float(np.clip(decades.max(), 2.0, 6.0)) if decades.size else 2.0
+
     def colours(self, row: int, column: int, theme: Theme) -> tuple[str, str]:
         """Fill and ink of an ordinary cell."""
         code = int(self.codes[row, column])

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 from tapeviz.gui.health.cells import NAN, Cells, runs
 from tapeviz.gui.health.geometry import Geometry, arrange, ticks
 from tapeviz.gui.health.legend import draw_legend, legend_lines
-from tapeviz.gui.health.marks import LEAST_WIDTH, draw_cell
+from tapeviz.gui.health.marks import LEAST_WIDTH, WORD, draw_cell
 from tapeviz.gui.health.rows import Rows
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.theme import Theme
@@ -52,6 +52,7 @@ class HealthView(QWidget):
         self._picture: QPixmap | None = None
         self._picture_key: tuple[object, ...] = ()
         self._revision = 0
+        self._decades = 1.0           # that a bar of the panel at the right must be able to show
         self._bar = QScrollBar(Qt.Orientation.Vertical, self)
         self._bar.valueChanged.connect(self.update)
         self._bar.hide()
@@ -69,6 +70,7 @@ class HealthView(QWidget):
         self._rows = rows
         if self._cells.update(rows.codes) or absolute_changed:
             self._revision += 1
+            self._decades = rows.reach()
         self._place_bar()
         self.update()
 
@@ -209,7 +211,7 @@ class HealthView(QWidget):
         width = g.left - g.names - theme.px(8)
         line = theme.px(15)
         painter.save()
-        painter.setClipRect(QRectF(0, g.top, g.left, g.height))
+        painter.setClipRect(QRectF(0, g.top - theme.px(4), g.left, g.height + theme.px(8)))
         for row in self._labelled(g):
             top = float(g.row_top(row))
             height = max(g.row, line)
@@ -220,16 +222,20 @@ class HealthView(QWidget):
                 painter.setBrush(QColor(theme.selection))
                 painter.drawRoundedRect(box.adjusted(0, 1, 0, -1), 4, 4)
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            two = g.row >= 2 * line
+            two = g.row >= 2 * line + 4
             name = QRectF(g.names, box.top() + (height / 2 - line if two else 0), width, line if two else height)
+            shape = self._rows.shapes[row]
+            beside = QFontMetricsF(mono).horizontalAdvance(shape) + theme.px(8)
             painter.setFont(bold)
             painter.setPen(QColor(theme.text))
             text = metrics.elidedText(self._rows.names[row], Qt.TextElideMode.ElideMiddle, width)
             painter.drawText(name, LEFT | MIDDLE, text)
+            painter.setFont(mono)
+            painter.setPen(QColor(theme.muted))
             if two:
-                painter.setFont(mono)
-                painter.setPen(QColor(theme.muted))
-                painter.drawText(name.translated(0, line), LEFT | MIDDLE, self._rows.shapes[row])
+                painter.drawText(name.translated(0, line), LEFT | MIDDLE, shape)
+            elif metrics.horizontalAdvance(text) + beside <= width:
+                painter.drawText(name, RIGHT | MIDDLE, shape)
         painter.restore()
 
     def _paint_map(self, painter: QPainter, g: Geometry) -> None:
@@ -268,7 +274,7 @@ class HealthView(QWidget):
         for row in visible:
             box_top = float(g.row_top(row))
             for a, b, code in runs(high[row]):
-                if code != NAN or (b - a) * column < LEAST_WIDTH:
+                if code != NAN or not LEAST_WIDTH <= (b - a) * column < WORD[0]:
                     draw_cell(painter, QRectF(g.left + a * column, box_top, (b - a) * column, g.row), code, theme)
             if row and g.row > 3:
                 painter.fillRect(QRectF(g.left, box_top, g.width, 1), QColor(theme.surface))
@@ -295,7 +301,8 @@ class HealthView(QWidget):
         mono = theme.mono_font(11.5)
         middle = float(g.side + theme.px(MEDIAN_AT))
         painter.save()
-        painter.setClipRect(QRectF(g.side, g.top, g.side_width, g.height))
+        out, over = theme.px(14), theme.px(4)      # a long value and the text of a low row reach out
+        painter.setClipRect(QRectF(g.side - out, g.top - over, g.side_width + out, g.height + 2 * over))
         for row in self._labelled(g):
             box = QRectF(g.side, g.row_top(row), g.side_width, g.row)
             painter.setFont(mono)
@@ -318,7 +325,8 @@ class HealthView(QWidget):
             return
         theme = self._theme
         reach = float(theme.px(MEDIAN_AT - VALUE_RIGHT - 6))
-        length = min(max(decades * theme.px(DECADE), -reach), reach)
+        scale = min(float(theme.px(DECADE)), reach / self._decades)
+        length = min(max(decades * scale, -reach), reach)
         height = float(min(theme.px(16), max(g.row - 2, 2)))
         y = round(g.row_top(row) + (g.row - height) / 2)
         box = QRectF(min(middle, middle + length), y, max(abs(length), 1.5), height)

@@ -25,7 +25,7 @@ from tapeviz.gui.painting import guarded
 from tapeviz.gui.plots.legend import WIDTH, Legend, value_text
 from tapeviz.gui.plots.lines import Lines, lines_of
 from tapeviz.gui.session import Session
-from tapeviz.gui.stagebar import EmptyState, Segments, dress, icon_button
+from tapeviz.gui.stagebar import EmptyState, Segments, dress, icon_button, on_surface
 from tapeviz.gui.theme import Theme
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE
@@ -71,6 +71,7 @@ class PlotsPanel(QWidget):
         self._pointed: tuple[int, int] = (-1, -1)
         self.area: PlotArea | None = None
         self.setAccessibleName("Plots")
+        on_surface(self)
         theme = session.theme
         self._mode = Segments([mode.name for mode in MODES], "Quantity", [mode.tip for mode in MODES])
         self._readout = QLabel(self)
@@ -96,6 +97,7 @@ class PlotsPanel(QWidget):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setFixedWidth(theme.px(WIDTH) + 12)
         self._row = QHBoxLayout()
+        self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(0)
         self._row.addWidget(self._scroll)
         self._empty = EmptyState("", self)
