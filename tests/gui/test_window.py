@@ -118,7 +118,7 @@ def test_perspectives_show_their_panels_at_sensible_sizes(window: MainWindow, qt
         qtbot.wait(20)
         shown[id] = set(window.workbench.visible_panels())
         for panel in shown[id]:
-            assert window.workbench.panel(panel).width() <= size[0] * 0.75, (id, panel)
+            assert window.workbench.panel(panel).width() <= size[0] * 0.8, (id, panel)
             assert window.workbench.panel(panel).height() >= 100, (id, panel)
     assert shown["diagnose"] == {"navigator", "health", "findings", "operations"}
     assert shown["step"] == {"source", "graph", "step", "operations"}
