@@ -51,7 +51,7 @@ class Entries(list[Entry]):
         self.kept: list[Tensor] = []                 # ... kept alive so that the id stays theirs
         self.moved: tuple[Entries, int, dict[int, int]] | None = None   # appended to another list at this offset
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__      # type: ignore[assignment]  # two lists are never the same tape
 
     def invalidate(self) -> None:
         """Make all variables report their next read: a tape that does not know them has begun to record."""

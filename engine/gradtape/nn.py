@@ -11,7 +11,12 @@ from gradtape.ops.activations import elu, gelu, leaky_relu, log_sigmoid, relu6, 
 from gradtape.ops.fast import multiply
 from gradtape.ops.fast_unary import relu, sigmoid, softmax_cross_entropy, tanh
 from gradtape.ops.fused import (
-    dense, huber, layer_norm, mean_squared_error, sigmoid_cross_entropy, sparse_softmax_cross_entropy,
+    dense,
+    huber,
+    layer_norm,
+    mean_squared_error,
+    sigmoid_cross_entropy,
+    sparse_softmax_cross_entropy,
 )
 from gradtape.ops.reductions import log_softmax, softmax
 from gradtape.random import generator

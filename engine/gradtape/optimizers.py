@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradtape.errors import InvalidArgumentError, warn
-from gradtape.ops.fast import multiply
-from gradtape.ops.fast_unary import square, sum_
 from gradtape.ops.activations import minimum
 from gradtape.ops.elementwise import sqrt
+from gradtape.ops.fast import multiply
+from gradtape.ops.fast_unary import square, sum_
 from gradtape.tensor import Tensor, make
 from gradtape.variable import Variable
 

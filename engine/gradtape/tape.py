@@ -34,14 +34,13 @@ class GradientTape:
     watch_accessed_variables: watch trainable variables when they are read
     """
 
-    __slots__ = ("__weakref__", "_entries", "_gone", "_paused", "_recording", "_spans", "_watched", "_watches",
+    __slots__ = ("__weakref__", "_entries", "_gone", "_recording", "_spans", "_watched", "_watches",
                  "persistent", "watch_accessed")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent
         self.watch_accessed = watch_accessed_variables
         self._recording = False
-        self._paused = False                            # inside stop_recording()
         self._gone = NEVER_ENTERED                      # why gradient() cannot be called; "" when it can
         self._entries: Entries | None = None
         self._spans: list[int] = []                     # start, stop, start, ... of recording, as list positions
@@ -170,6 +169,9 @@ class GradientTape:
             if seam.observer is not None:
                 seam.observer.on_watch(self, variable, False)
 
+    def _is_recording(self) -> bool:
+        return self._recording
+
     def mark(self, position: int) -> None:
         """Start, or stop, to own what is on the list from this position on."""
         self._spans.append(position)
@@ -188,12 +190,10 @@ class GradientTape:
         if not self._recording:
             raise RecordingStateError("Tape is not recording.")
         self._stop()
-        self._paused = True
         try:
             yield
         finally:
-            self._paused = False
-            if not self._recording:
+            if not self._is_recording():
                 self._start()
 
     def reset(self) -> None:
@@ -213,7 +213,7 @@ class GradientTape:
 
     # --- gradients -------------------------------------------------------------------------------
 
-    def _begin(self, what: str, quiet: bool = False) -> Entries:
+    def _begin(self, what: str) -> Entries:
         """Checks that come before everything else; a non-persistent tape stops recording for good."""
         entries = self._home()
         if entries is None:
@@ -221,7 +221,7 @@ class GradientTape:
         if self._recording:
             if not self.persistent:
                 self._stop()
-            elif not quiet:
+            else:
                 warn(f"{what}() of a persistent tape inside its own block records the backward pass too, which is "
                      "significantly less efficient; call it after the block unless you want higher derivatives")
         return entries
@@ -288,11 +288,6 @@ class GradientTape:
     def _needs_persistent(self, vectorised: bool) -> None:
         if not vectorised and not self.persistent:
             raise TapeStateError("experimental_use_pfor=False needs a persistent tape: GradientTape(persistent=True)")
-
-    @property
-    def paused(self) -> bool:
-        """Whether a stop_recording() block of this tape is open."""
-        return self._paused
 
     def members(self, entries: Entries) -> bytearray | None:
         """Which entries of a shared list are this tape's: made while it recorded, from something it watched.

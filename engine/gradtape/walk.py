@@ -23,8 +23,8 @@ __gradtape__ = True
 # (row, input positions, result, arguments, attributes) of an entry, by its undo function.
 Parsed = tuple[Op, tuple[int, ...], Any, tuple[Any, ...], dict[str, Any]]
 PARSERS: dict[Callable[..., Any], Callable[[Entry], Parsed]] = {
-    undo_row: lambda e: e[1:],           # type: ignore[return-value, dict-item]  # laid out like this
-    undo_rows: lambda e: e[1:],          # type: ignore[return-value, dict-item]
+    undo_row: lambda e: e[1:],       # laid out like this
+    undo_rows: lambda e: e[1:],
 }
 
 _new = object.__new__
@@ -90,7 +90,9 @@ class Calling:
 
     def __init__(self, tape: GradientTape, kind: CallKind, targets: list[Tensor], sources: list[Tensor],
                  seeds: list[Any] | None, observer: Observer) -> None:
-        outputs = None if seeds is None else [s if isinstance(s, Tensor) else make(s) for s in seeds]
+        outputs: list[Tensor | None] | None = None
+        if seeds is not None:
+            outputs = [s if isinstance(s, Tensor) else make(s) for s in seeds]
         self.call = GradientCall(tape, kind, list(targets), list(sources), outputs, _calls.get())
         self.observer = observer
         self.results: list[Tensor | None] = []

@@ -17,8 +17,16 @@ from gradtape.observers import seam
 from gradtape.ops import elementwise, linalg
 from gradtape.ops.registry import apply
 from gradtape.ops.undo import (
-    undo_add, undo_add_wide, undo_divide, undo_matmul, undo_multiply, undo_multiply_wide, undo_pass, undo_power,
-    undo_scale, undo_subtract,
+    undo_add,
+    undo_add_wide,
+    undo_divide,
+    undo_matmul,
+    undo_multiply,
+    undo_multiply_wide,
+    undo_pass,
+    undo_power,
+    undo_scale,
+    undo_subtract,
 )
 from gradtape.tensor import Tensor, make
 from gradtape.variable import Variable
@@ -98,7 +106,9 @@ def add(a: Any, b: Any) -> Tensor:
 
 def add_to(b: Any, a: Any) -> Tensor:
     """a + b for a on the left that is no tensor: the fast forms look for the tensor on their left."""
-    return add(b, a) if seam.observer is None else apply(elementwise.add, (a, b), {})      # type: ignore[no-any-return]
+    if seam.observer is None:
+        return add(b, a)
+    return apply(elementwise.add, (a, b), {})               # type: ignore[no-any-return]
 
 
 def subtract(a: Any, b: Any) -> Tensor:
@@ -111,8 +121,10 @@ def subtract(a: Any, b: Any) -> Tensor:
             bv = b._value
         elif tb is ndarray and b.ndim:
             bv = b
+        elif tb is float or tb is int:
+            return add(a, -b)
         else:
-            return add(a, -b) if tb is float or tb is int else apply(elementwise.subtract, (a, b), {})  # type: ignore[no-any-return]
+            return apply(elementwise.subtract, (a, b), {})      # type: ignore[no-any-return]
         if av.dtype is bv.dtype:
             try:
                 r = av - bv
@@ -214,7 +226,9 @@ def multiply(a: Any, b: Any) -> Tensor:
 
 def multiply_by(b: Any, a: Any) -> Tensor:
     """a * b for a on the left that is no tensor."""
-    return multiply(b, a) if seam.observer is None else apply(elementwise.multiply, (a, b), {})  # type: ignore[no-any-return]
+    if seam.observer is None:
+        return multiply(b, a)
+    return apply(elementwise.multiply, (a, b), {})              # type: ignore[no-any-return]
 
 
 def divide(a: Any, b: Any) -> Tensor:

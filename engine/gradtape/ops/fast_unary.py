@@ -11,8 +11,17 @@ from gradtape.observers import seam
 from gradtape.ops import activations, elementwise, fused, reductions
 from gradtape.ops.registry import Op, apply
 from gradtape.ops.undo import (
-    undo_cos, undo_cross_entropy, undo_exp, undo_log, undo_mean, undo_relu, undo_sigmoid, undo_sin, undo_square,
-    undo_sum, undo_tanh,
+    undo_cos,
+    undo_cross_entropy,
+    undo_exp,
+    undo_log,
+    undo_mean,
+    undo_relu,
+    undo_sigmoid,
+    undo_sin,
+    undo_square,
+    undo_sum,
+    undo_tanh,
 )
 from gradtape.tensor import Tensor, make
 from gradtape.variable import Variable

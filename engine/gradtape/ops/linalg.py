@@ -1,4 +1,4 @@
-"""Linear algebra: products, traces, inverses, decompositions.  Matrices are the last two axes; leading axes are batches."""
+"""Linear algebra: products, traces, inverses, decompositions. Matrices are the last two axes, the rest are batches."""
 
 from __future__ import annotations
 

@@ -130,8 +130,8 @@ def _reshape(x: Tensor, *shape: Any) -> Tensor:
 
 def _transpose(x: Tensor, *axes: Any) -> Tensor:
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-        axes = axes[0] or ()
-    return shapes.transpose(x, axes=tuple(axes) or None)        # type: ignore[no-any-return]
+        axes = tuple(axes[0] or ())
+    return shapes.transpose(x, axes=axes or None)        # type: ignore[no-any-return]
 
 
 def _method(function: Any) -> Any:

@@ -299,7 +299,7 @@ def bare(value: Any) -> Any:
     return array if array.ndim else array[()]
 
 
-def adopt(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
+def adopt(name: str, value: Any, dtype: Any) -> Any:
     """A number or array in a tensor's dtype, unless that would lose its fraction or imaginary part."""
     value = bare(value)
     kinds = "biufc"
