@@ -22,6 +22,7 @@ from tapeviz.gui.actions import Actions, recording_for, runs_folder
 from tapeviz.gui.banner import ProblemBanner
 from tapeviz.gui.cards import ExampleCard
 from tapeviz.gui.commands import fill_menus, make_actions
+from tapeviz.gui.findings.panel import FindingsPanel
 from tapeviz.gui.oplist.panel import OperationsPanel
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.perspectives import BY_ID
@@ -31,6 +32,7 @@ from tapeviz.gui.session import Session
 from tapeviz.gui.source.panel import SourcePanel
 from tapeviz.gui.start import StartPage
 from tapeviz.gui.statusbar import MainStatusBar
+from tapeviz.gui.stepper.panel import StepPanel
 from tapeviz.gui.strip import TimeStrip
 from tapeviz.gui.theme import Theme, apply
 from tapeviz.gui.toolbar import MainToolBar
@@ -107,6 +109,10 @@ class MainWindow(QMainWindow):
         session.theme_changed.connect(self._dress)
         self.workbench.perspective_changed.connect(self._perspective_shown)
         self.banner.go_to.connect(self.show_line)
+        for id in ("step", "findings"):
+            panel = self.workbench.panel(id)
+            assert isinstance(panel, StepPanel | FindingsPanel)
+            panel.go_to.connect(self.show_line)
         self.start_page.example_chosen.connect(self.run_example)
         self.start_page.path_chosen.connect(self.open_path)
         self.start_page.script_wanted.connect(self.commands["file.script"].trigger)

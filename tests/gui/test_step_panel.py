@@ -17,6 +17,7 @@ from tapeviz.analysis.steps import step_card
 from tapeviz.gui.session import Session
 from tapeviz.gui.stepper.panel import EMPTY, StepPanel
 from tapeviz.gui.theme import DARK, LIGHT, PROJECTOR, Theme, apply
+from tapeviz.gui.window import MainWindow
 from tests.recording.synthetic import make_recording
 
 
@@ -199,3 +200,11 @@ def test_a_closed_panel_is_freed(qtbot: QtBot, trained: Session) -> None:
     del panel
     gc.collect()
     assert gone() is None
+
+
+def test_in_the_window_the_link_shows_the_line(qtbot: QtBot, window: MainWindow, trained: Session) -> None:
+    window.workbench.show_perspective("step")
+    panel = window.workbench.panel("step")
+    assert isinstance(panel, StepPanel)
+    qtbot.mouseClick(panel.card.link, Qt.MouseButton.LeftButton)
+    assert "source" in window.workbench.visible_panels()
