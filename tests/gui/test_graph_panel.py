@@ -62,7 +62,9 @@ def panel(qtbot: QtBot, opened: Session) -> GraphPanel:
     """The graph in the middle of a backward pass."""
     opened.set_focus(iteration=5)
     opened.set_focus(step=8)
-    return shown(qtbot, GraphPanel(opened))
+    panel = GraphPanel(opened)
+    panel.set_progress(True)
+    return shown(qtbot, panel)
 
 
 def middle(panel: GraphPanel, box: int) -> QPoint:
@@ -214,6 +216,24 @@ def test_keys_pan_zoom_and_fit(panel: GraphPanel) -> None:
     assert top <= bounds[1]
     assert right >= bounds[2]
     assert bottom >= bounds[3]
+
+
+def test_stepping_shows_progress_and_looking_at_an_operation_does_not(qtbot: QtBot, opened: Session) -> None:
+    panel = shown(qtbot, GraphPanel(opened))
+    opened.set_focus(iteration=5)
+    graph = panel.graph
+    assert graph is not None
+    ops = sorted((node.step, box) for box, node in enumerate(graph.nodes) if node.step is not None)
+    for _, box in ops[:4]:
+        panel.canvas.box_chosen.emit(box)
+    drawing = panel.canvas.drawing
+    assert drawing is not None
+    assert drawing.dress.step is None
+    assert opened.focus.step is not None
+    opened.set_focus(step=opened.focus.step + 1)
+    drawing = panel.canvas.drawing
+    assert drawing is not None
+    assert drawing.dress.step == opened.focus.step
 
 
 # --- holding still ---------------------------------------------------------------------------------

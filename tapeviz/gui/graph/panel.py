@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, Qt, QTimer
-from PySide6.QtGui import QPainter, QShowEvent
+from PySide6.QtGui import QPainter, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from tapeviz.analysis.focus import Focus
@@ -26,6 +26,7 @@ from tapeviz.gui.stagebar import EmptyState, Segments, SteadyButton, dress as dr
 from tapeviz.gui.theme import Theme
 
 EMPTY = "No operation has been recorded in this iteration."
+WIDE = 560               # px from which the toolbar has room for the script's name
 QUICK_S = 0.03           # a graph that takes longer to build waits until the focus rests
 
 
@@ -46,6 +47,7 @@ class GraphPanel(QWidget):
         on_surface(self)
         theme = session.theme
         self.canvas = Canvas(theme, self)
+        self.setFocusProxy(self.canvas)
         self._layouter = Layouter(self)
         self._crumbs = QLabel(self)
         self._crumbs.setTextFormat(Qt.TextFormat.RichText)
@@ -55,10 +57,12 @@ class GraphPanel(QWidget):
         self._fold.setCheckable(True)
         self._fold.setChecked(True)
         self._fold.setToolTip("Show stretches of operations as one box each")
-        self._progress = SteadyButton("Up to step", self)
+        self._progress = SteadyButton("To step", self)
         self._progress.setCheckable(True)
-        self._progress.setChecked(True)
         self._progress.setToolTip("Show the backward pass as far as the current step; off: the whole pass")
+        self._stepwise = True                    # stepping turns it on, until a person has chosen for himself
+        self._stepped: Focus | None = None
+        self._own = False                        # the focus is being set from here
         self._direction = Segments(("Forward", "Both", "Backward"), "Direction", (
             "Values only", "Values down, gradients up", "Gradients only"), current=Direction.BOTH.value)
         self._buttons = [
@@ -67,8 +71,8 @@ class GraphPanel(QWidget):
             icon_button(self, "fit", "Show all", "0", theme),
         ]
         bar = QHBoxLayout()
-        bar.setContentsMargins(12, 6, 12, 6)
-        bar.setSpacing(6)
+        bar.setContentsMargins(12, 6, 8, 6)
+        bar.setSpacing(4)
         bar.addWidget(self._crumbs, 1)
         for button in (self._fold, self._progress):
             button.setProperty("kind", "text")
@@ -96,6 +100,7 @@ class GraphPanel(QWidget):
             button.clicked.connect(slot)
         self._fold.toggled.connect(self._fold_toggled)
         self._progress.toggled.connect(self._dress_again)
+        self._progress.clicked.connect(self._progress_chosen)
         self._direction.chosen.connect(self._dress_again)
         self._crumbs.linkActivated.connect(self._crumb_chosen)
         self.canvas.box_chosen.connect(self._box_chosen)
@@ -122,6 +127,7 @@ class GraphPanel(QWidget):
 
     def set_progress(self, on: bool) -> None:
         """Whether the pass is shown up to the current step only, or as a whole."""
+        self._stepwise = False
         self._progress.setChecked(on)
 
     @property
@@ -205,8 +211,11 @@ class GraphPanel(QWidget):
             self._crumbs.clear()
             return
         script = Path(str(recording.meta.get("script") or "script")).stem
-        parts = [(f'<a href="0" style="color:{theme.muted};text-decoration:none">{escape(script)}</a>'
-                  if self._opened else f'<span style="color:{theme.muted}">{escape(script)}</span>')]
+        parts = []
+        if self._opened:
+            parts.append(f'<a href="0" style="color:{theme.muted};text-decoration:none">{escape(script)}</a>')
+        elif self.width() >= theme.px(WIDE):
+            parts.append(f'<span style="color:{theme.muted}">{escape(script)}</span>')
         parts += [f'<a href="{i + 1}" style="color:{theme.muted};text-decoration:none">{escape(label)}</a>'
                   for i, (_, label) in enumerate(self._opened[:-1])]
         last = self._opened[-1][1] if self._opened else f"iteration {self._session.focus.iteration}"
@@ -236,6 +245,7 @@ class GraphPanel(QWidget):
             self._later.start(int(1000 * min(0.6, 2 * self._cost)))
 
     def _focus_changed(self, focus: Focus) -> None:
+        self._notice_steps(focus)
         graph = self.graph
         same = (graph is not None and self._whole is not None and self._whole.iteration == focus.iteration
                 and (focus.pass_ is None or focus.pass_ == self._whole.pass_))
@@ -244,11 +254,23 @@ class GraphPanel(QWidget):
         else:
             self._changed()
 
+    def _notice_steps(self, focus: Focus) -> None:
+        """Who goes on or back by one step wants to see the pass unfold; who only looks at an operation does not."""
+        last, self._stepped = self._stepped, focus
+        if (self._stepwise and not self._own and last is not None and None not in (last.step, focus.step)
+                and (last.iteration, last.pass_) == (focus.iteration, focus.pass_)
+                and abs((focus.step or 0) - (last.step or 0)) == 1):
+            self._progress.setChecked(True)
+
     def _theme_changed(self, theme: Theme) -> None:
         self.canvas.set_theme(theme)
         self._show_crumbs()
         for button in self._buttons:
             dress_button(button, theme)
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._show_crumbs()
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
@@ -262,6 +284,9 @@ class GraphPanel(QWidget):
         if graph is not None:
             self._show(graph)
 
+    def _progress_chosen(self, on: bool) -> None:
+        self._stepwise = False
+
     def _fold_toggled(self, on: bool) -> None:
         self._request()
 
@@ -270,6 +295,7 @@ class GraphPanel(QWidget):
         if graph is None:
             return
         node = graph.nodes[box]
+        self._own = True
         if node.kind is NodeKind.OP:
             # with its output: from a parameter one comes back to the operation that was focused all along
             self._session.set_focus(op=node.op, tensor=node.tensor)
@@ -277,6 +303,7 @@ class GraphPanel(QWidget):
             self.canvas.set_chosen(box)
         else:
             self._session.set_focus(iteration=self._session.focus.iteration, tensor=node.tensor)
+        self._own = False
 
     def _box_opened(self, box: int) -> None:
         graph = self.graph

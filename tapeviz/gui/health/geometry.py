@@ -69,7 +69,7 @@ def arrange(width: int, height: int, rows: int, span: tuple[int, int], scroll: i
         side_width = 0
     left, top = pad + names_width, theme.px(26)
     room = max(theme.px(40), width - left - pad - (side_width + theme.px(16) if side_width else 0))
-    axis_height, legend_height = theme.px(26), theme.px(48)
+    axis_height, legend_height = theme.px(26), theme.px(42)
     space = max(theme.px(ROW_MIN), height - top - axis_height - legend_height)
     row = min(theme.px(ROW_MAX), max(theme.px(ROW_MIN), space // max(rows, 1)))
     shown = min(space, row * rows)

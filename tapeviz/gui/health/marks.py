@@ -13,7 +13,7 @@ from tapeviz.gui.painting import draw_special
 from tapeviz.gui.theme import Theme
 
 LEAST_WIDTH = 2          # one bad iteration among a hundred thousand is still two pixels wide
-WORD = (40, 12)          # from this size on it is named
+WORD = (40, 18)          # from this size on it is named
 SPECIALS = {NAN: Special.NAN, POSINF: Special.POSINF, NEGINF: Special.NEGINF}
 _NO_PEN = QPen(Qt.PenStyle.NoPen)
 

@@ -37,6 +37,7 @@ class HealthPanel(QWidget):
         self._readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.view = HealthView(theme, self)
+        self.setFocusProxy(self.view)
         self._buttons = [
             icon_button(self, "minus", "Show more iterations", "-", theme),
             icon_button(self, "plus", "Show fewer iterations", "+", theme),

@@ -32,6 +32,7 @@ from tapeviz.gui.theme import Theme
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 CENTRE, MIDDLE = Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignVCenter
 VALUE_RIGHT, MEDIAN_AT, DECADE = 50, 112, 20      # of the panel at the right
+LABEL = 11                                        # least height of a row that has its name beside it
 LEAST_SPAN = 8                                    # iterations shown at the deepest zoom
 NOTHING = Rows()
 
@@ -198,7 +199,7 @@ class HealthView(QWidget):
 
     def _labelled(self, g: Geometry) -> list[int]:
         """Rows with room for a name: all, or so many that they do not touch, and the focused one."""
-        stride = max(1, -(-self._theme.px(14) // g.row))
+        stride = max(1, -(-self._theme.px(LABEL) // g.row))
         rows = [row for row in self._visible_rows(g) if row % stride == 0]
         if stride > 1 and self._row is not None and self._row in self._visible_rows(g):
             rows = [row for row in rows if abs(row - self._row) >= stride] + [self._row]
@@ -206,10 +207,11 @@ class HealthView(QWidget):
 
     def _paint_names(self, painter: QPainter, g: Geometry) -> None:
         theme = self._theme
-        bold, mono = theme.ui_font(12, 600), theme.mono_font(10.5)
+        low = g.row < theme.px(14)
+        bold, mono = theme.ui_font(10.5 if low else 12, 600), theme.mono_font(10.5)
         metrics = QFontMetricsF(bold)
         width = g.left - g.names - theme.px(8)
-        line = theme.px(15)
+        line = theme.px(LABEL if low else 15)
         painter.save()
         painter.setClipRect(QRectF(0, g.top - theme.px(4), g.left, g.height + theme.px(8)))
         for row in self._labelled(g):
@@ -298,7 +300,7 @@ class HealthView(QWidget):
 
     def _paint_side(self, painter: QPainter, g: Geometry) -> None:
         theme = self._theme
-        mono = theme.mono_font(11.5)
+        mono = theme.mono_font(10.5 if g.row < theme.px(14) else 11.5)
         middle = float(g.side + theme.px(MEDIAN_AT))
         painter.save()
         out, over = theme.px(14), theme.px(4)      # a long value and the text of a low row reach out

@@ -164,6 +164,7 @@ class PlotsPanel(QWidget):
         for button, slot in zip(self._buttons, (area.zoom_out, area.zoom_in, area.fit), strict=True):
             button.clicked.connect(slot)
         self.area = area
+        self.setFocusProxy(area)
 
     # --- the session speaks --------------------------------------------------------------------
 
