@@ -109,7 +109,7 @@ class Op:
             inputs, extra = args[:self.count], args[self.count:]
             if len(inputs) < self.count:
                 inputs = (*inputs, *self._by_keyword(self.arguments[len(inputs):], attrs))
-        if extra or attrs or self.defaults:
+        if self.attributes or attrs or extra:
             attrs = self._complete(extra, attrs)
         return apply(self, inputs, attrs)
 
