@@ -127,10 +127,11 @@ def _group_node(graph: Graph, stretch: _Stretch) -> Node:
     steps = [node.step for node in members if node.step is not None]
     sizes = [node.gradient for node in members if node.reachable]
     return Node(
-        stretch.key, NodeKind.GROUP, label, last.shape, last.op, last.tensor, None,
-        worst(sizes) if sizes else NOT_CAPTURED, last.value_norm, last.pass_, max(steps, default=None), last.arrivals,
-        last.cancelled, any(node.reachable for node in members), any(node.loss for node in members), first.scope[:1],
-        tuple(node.op for node in members if node.op is not None), min(steps, default=None))
+        stretch.key, NodeKind.GROUP, label, last.shape, last.op, last.tensor, scope=first.scope[:1],
+        gradient=worst(sizes) if sizes else NOT_CAPTURED, value_norm=last.value_norm, pass_=last.pass_,
+        step=max(steps, default=None), first_step=min(steps, default=None), arrival_steps=last.arrival_steps,
+        cancelled=last.cancelled, reachable=any(node.reachable for node in members),
+        loss=any(node.loss for node in members), members=tuple(node.op for node in members if node.op is not None))
 
 
 def _bundled(edges: Sequence[Edge], number: dict[int, int], groups: Collection[int]) -> list[Edge]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -49,7 +50,7 @@ class Node:
     op, tensor, variable: ids in the recording; op is the op that made it, tensor the value it stands for
     gradient: of an op its output's cotangent, of a variable what the pass delivered to it (else its cotangent)
     step: the backward step that undoes the op, from 0; None when the pass does not undo it
-    arrivals: how many contributions its gradient is the sum of
+    arrival_steps: the steps at which contributions to its gradient arrive, ascending
     cancelled: 1 - norm of the sum / sum of the norms, where there are several contributions
     scope: the names of the scopes it ran in, outermost first
     members: op ids inside a group, in execution order; first_step: the first step that undoes one of them (step is the
@@ -67,13 +68,18 @@ class Node:
     value_norm: float = float("nan")
     pass_: int | None = None
     step: int | None = None
-    arrivals: int = 0
+    arrival_steps: tuple[int, ...] = ()
     cancelled: float | None = None
     reachable: bool = False
     loss: bool = False
     scope: tuple[str, ...] = ()
     members: tuple[int, ...] = ()
     first_step: int | None = None
+
+    @property
+    def arrivals(self) -> int:
+        """How many contributions its gradient is the sum of."""
+        return len(self.arrival_steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +162,7 @@ class _Builder:
         self.node_of_op: dict[int, int] = {}
         self.node_of_tensor: dict[int, int] = {}
         self.scopes: dict[int, tuple[str, ...]] = {}
-        self.sums: dict[int, tuple[int, float | None]] = {}
+        self.sums: dict[int, tuple[tuple[int, ...], float | None]] = {}
         self.hubs = self._hubs()
 
     def graph(self) -> Graph:
@@ -212,7 +218,7 @@ class _Builder:
         self.nodes.append(Node(
             (kind.value, what, use), kind, name or tensor_text(self.recording, tensor), shape_text(shape), None, tensor,
             variable, gradient, self.values.get(tensor, math.nan), self.pass_, None, arrivals, cancelled,
-            self.index is None or arrivals > 0))
+            self.index is None or bool(arrivals)))
         if tensor not in self.hubs:
             self.node_of_tensor[tensor] = node
         return node
@@ -227,18 +233,19 @@ class _Builder:
         outputs = recording.op_outputs(op)
         tensor = outputs[0] if outputs else None
         step = None if self.index is None else self.index.step_of.get(op)
-        gradient, arrivals, cancelled = NOT_CAPTURED, 0, None
+        gradient, cancelled = NOT_CAPTURED, None
+        arrivals: tuple[int, ...] = ()
         for output in outputs:
-            size, n, lost = self._arrived(output, self._cotangent(op, output))
+            size, here, lost = self._arrived(output, self._cotangent(op, output))
             if not gradient.known or output == self.target:
                 gradient, cancelled = size, lost
-            arrivals += n
+            arrivals = tuple(sorted((*arrivals, *here)))
         called = own_name(recording, tensor) if tensor is not None else ""
         return Node(
             ("op", op - self.first, name), NodeKind.OP, self._label(op, name, called),
             shape_text(recording.shape(int(recording.tensors["shape"][tensor])) if tensor is not None else None),
             op, tensor, None, gradient, math.nan if tensor is None else self.values.get(tensor, math.nan), self.pass_,
-            step, arrivals, cancelled, self.index is None or step is not None or (arrivals > 0 and not self.over),
+            step, arrivals, cancelled, self.index is None or step is not None or (bool(arrivals) and not self.over),
             self.target != NONE and self.target in outputs, self._scope(int(recording.ops["scope"][op])))
 
     def _scope(self, number: int) -> tuple[str, ...]:
@@ -296,13 +303,14 @@ class _Builder:
         return magnitude(self.index.contribution.get(flows[0]), self.reference) if len(flows) == 1 else (
             NO_GRADIENT if self.over and not flows else NOT_CAPTURED)
 
-    def _arrived(self, tensor: int, total: Magnitude) -> tuple[Magnitude, int, float | None]:
-        """The gradient, of how many contributions it is the sum, and which share of them cancelled."""
+    def _arrived(self, tensor: int, total: Magnitude) -> tuple[Magnitude, tuple[int, ...], float | None]:
+        """The gradient, the steps at which its contributions arrive, and which share of them cancelled."""
         if self.index is None:
-            return total, 0, None
+            return total, (), None
         if tensor not in self.sums:      # a hub has many boxes: adding up for each would take quadratic time
             flows = self.index.received.get(tensor, [])
-            self.sums[tensor] = (len(flows), cancellation(total.norm, [self._norm(flow) for flow in flows]))
+            steps = tuple(self.index.step_of[op] for op, _ in flows if op in self.index.step_of)
+            self.sums[tensor] = steps, cancellation(total.norm, [self._norm(flow) for flow in flows])
         return (total, *self.sums[tensor])
 
     def _norm(self, flow: tuple[int, int]) -> float:
@@ -341,23 +349,9 @@ def step_states(graph: Graph, step: int | None) -> tuple[list[StepState], np.nda
     The step itself has happened: what it contributes has arrived.  None: the whole pass has.
     """
     at = graph.steps if step is None else step
-    arrived = np.zeros(len(graph.nodes), dtype=np.intp)
-    for edge in graph.edges:
-        if edge.step is not None and edge.step <= at:
-            arrived[edge.source] += edge.count
-    _share_among_hubs(graph, arrived)
+    # not from the edges: of a variable with a box per use each box has one, but the gradient is that of all uses
+    arrived = np.fromiter((bisect_right(node.arrival_steps, at) for node in graph.nodes), np.intp, len(graph.nodes))
     return [_state(node, int(n), at) for node, n in zip(graph.nodes, arrived, strict=True)], arrived
-
-
-def _share_among_hubs(graph: Graph, arrived: np.ndarray) -> None:
-    """The boxes of one hub stand for one tensor: what arrives at any of them has arrived at all."""
-    boxes: dict[int, list[int]] = {}
-    for i, node in enumerate(graph.nodes):
-        if node.kind in (NodeKind.VARIABLE, NodeKind.CONSTANT) and node.tensor is not None:
-            boxes.setdefault(node.tensor, []).append(i)
-    for same in boxes.values():
-        if len(same) > 1:
-            arrived[same] = arrived[same].sum()
 
 
 def _state(node: Node, arrived: int, at: int) -> StepState:
