@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
 
 from tapeviz import __version__
-from tapeviz.analysis.findings import Finding
 from tapeviz.capture.launcher import RunConfig
 from tapeviz.gui.keys import KeysOverlay
 from tapeviz.gui.pictures import save_picture
@@ -214,17 +213,17 @@ class Actions(QObject):
 
     def _to_finding(self, direction: int) -> None:
         """Findings in the order in which they are listed; the one in focus is found again by its place."""
-        findings = [f for f in self._session.findings if f.iteration is not None]
+        findings = self._session.findings
         if not findings:
             self._window.say("No findings.")
             return
         focus = self._session.focus
-        here = [i for i, f in enumerate(findings) if _place(f) == (focus.iteration, focus.op)]
+        here = [i for i, f in enumerate(findings) if f.iteration == focus.iteration and f.op_id in (focus.op, -1)]
         start = here[0] if here else (-1 if direction > 0 else 0)
         finding = findings[(start + direction) % len(findings)]
         self._session.set_focus(iteration=finding.iteration)
-        if isinstance(finding.op, int):
-            self._session.set_focus(op=finding.op)
+        if finding.op_id >= 0:
+            self._session.set_focus(op=finding.op_id)
         self._window.say(finding.title)
 
     def find(self) -> None:
@@ -305,7 +304,3 @@ class Actions(QObject):
         here = self._session.script
         name, _ = QFileDialog.getOpenFileName(self._window, title, str(here.parent) if here else "", filter)
         return Path(name) if name else None
-
-
-def _place(finding: Finding) -> tuple[object, object]:
-    return finding.iteration, finding.op

@@ -77,6 +77,10 @@ class ExampleCard(QWidget):
         self.update()
 
     @guarded()
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()       # the release is wanted too
+
+    @guarded()
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.chosen.emit(self.example.path)

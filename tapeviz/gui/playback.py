@@ -31,7 +31,9 @@ class Playback(QObject):
         recording, focus = session.recording, session.focus
         if recording is None or focus.pass_ is None or focus.pass_ >= len(recording.passes):
             return -1, 0
-        return (-1 if focus.step is None else focus.step), int(recording.passes["steps"][focus.pass_])
+        # A pass that is still under way does not know its number of steps yet.
+        count = max(int(recording.passes["steps"][focus.pass_]), len(recording.steps_of(focus.pass_)))
+        return (-1 if focus.step is None else focus.step), count
 
     def to(self, step: int) -> None:
         """Go to a step of the pass in focus, clamped to what there is."""

@@ -308,18 +308,27 @@ class Session(QObject):
             self._show_focus(focus)
 
     def _go_to_pause(self) -> None:
-        """The worker tells of a pause before its last records can be read; the focus waits for them."""
+        """The worker tells of a pause before its last records can be read; the focus waits for them.
+
+        Before a backward step the step that was done last is shown: what it did is what one wants to see.
+        """
         recording, pause = self.recording, self._pending_pause
         if recording is None or pause is None:
             return
-        op = pause.get("op")
-        if isinstance(op, int) and op >= len(recording.ops):
-            return
+        op, pass_, step = pause.get("op"), pause.get("pass"), pause.get("step")
+        change: dict[str, object] = {}
+        if isinstance(pass_, int) and isinstance(step, int) and step > 0:
+            if pass_ >= len(recording.passes) or len(recording.steps_of(pass_)) < step:
+                return
+            change = {"pass_": pass_, "step": step - 1}
+        elif isinstance(op, int):
+            if op >= len(recording.ops):
+                return
+            change = {"op": op}
         self._pending_pause = None
-        if isinstance(op, int):
-            focus = move(recording, self.focus, op=op)
-            if focus != self.focus:
-                self._show_focus(focus)
+        focus = move(recording, self.focus, **change) if change else self.focus
+        if focus != self.focus:
+            self._show_focus(focus)
 
     def _show_focus(self, focus: Focus) -> None:
         self.focus = focus

@@ -48,6 +48,7 @@ class TimeStrip(QWidget):
         session.focus_changed.connect(self._focus_changed)
         session.theme_changed.connect(self._dress)
         self._dress()
+        self._take_findings()
         self.refresh()
 
     def set_tall(self, tall: bool) -> None:
@@ -63,8 +64,7 @@ class TimeStrip(QWidget):
 
     def _take_findings(self) -> None:
         # The worst is drawn last, on top of its neighbours.
-        self._findings = sorted((f for f in self._session.findings if f.iteration is not None),
-                                key=lambda f: _WORSE.get(f.severity, 0))
+        self._findings = sorted(self._session.findings, key=lambda f: _WORSE.get(f.severity, 0))
         self.update()
 
     def _focus_changed(self, _: object) -> None:
@@ -177,7 +177,7 @@ class TimeStrip(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         for finding in self._findings:
-            x = self.x_of(int(finding.iteration))
+            x = self.x_of(finding.iteration)
             painter.setBrush(brush(severity_colour(finding.severity, theme)))
             painter.drawPolygon(QPolygonF([QPointF(x - half, 0), QPointF(x + half, 0), QPointF(x, height)]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -263,7 +263,7 @@ class TimeStrip(QWidget):
 
     def _words(self, x: float) -> str:
         iteration = self.iteration_at(x)
-        near = [f.title for f in self._findings if abs(self.x_of(int(f.iteration)) - x) <= 5]
+        near = [f.title for f in self._findings if abs(self.x_of(f.iteration) - x) <= 5]
         return "\n".join([f"Iteration {iteration}, loss {self._loss_text(iteration)}", *near])
 
     @guarded(QSize(400, TALL))

@@ -11,11 +11,13 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tapeviz.gui import painting
+from tapeviz.analysis.findings import Finding
+from tapeviz.gui import painting, polling
 from tapeviz.gui.app import make_application, make_window
 from tapeviz.gui.session import Session
 from tapeviz.gui.theme import DARK, Theme, apply
 from tapeviz.gui.window import MainWindow
+from tapeviz.recording.reader import Recording
 from tests.recording.synthetic import make_recording
 
 
@@ -59,6 +61,22 @@ def session(dark: Theme) -> Iterator[Session]:
     session = Session(dark)
     yield session
     session.close()
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three findings in known places instead of what the rules say; ask for it before `opened`."""
+    def diagnose(recording: Recording) -> list[Finding]:
+        found = []
+        last = len(recording.iterations) - 1
+        for number, (severity, iteration) in enumerate((("error", 0), ("warning", last // 2), ("info", last))):
+            op = recording.ops_of(iteration).start + number
+            file, line = recording.op_line(op)
+            found.append(Finding(f"known-{number}", severity, f"Known thing {number}", "It is so.", "Do this.", file,
+                                 line, recording.op_name(op), iteration, op_id=op))
+        return found
+
+    monkeypatch.setattr(polling, "diagnose", diagnose)
 
 
 @pytest.fixture

@@ -107,13 +107,14 @@ def test_a_bad_file_leaves_what_is_open(opened: Session, tmp_path: Path) -> None
     assert opened.recording is before
 
 
-def test_findings_come_from_another_thread_and_belong_to_what_is_open(opened: Session, tmp_path: Path) -> None:
+def test_findings_come_from_another_thread_and_belong_to_what_is_open(known, opened: Session, tmp_path: Path) -> None:
     first = list(opened.findings)
     assert first
     other = make_recording(tmp_path / "small.tapeviz", iterations=2, layers=1)
     assert opened.open(other)
     assert opened.findings == []
     settle(opened)
+    assert len(opened.findings) == 3
     assert opened.findings != first
 
 

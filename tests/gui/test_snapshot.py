@@ -31,7 +31,7 @@ def test_every_view_has_something_on_it(qtbot: QtBot, trained_path: Path, tmp_pa
     colours, share, size = ink(out)
     assert size == (900, 600)
     assert colours >= 8
-    assert share > 0.002
+    assert share > 0.0005      # the sentence of a view that has nothing to say
 
 
 def test_themes_differ(qtbot: QtBot, trained_path: Path, tmp_path: Path) -> None:

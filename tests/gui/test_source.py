@@ -56,7 +56,7 @@ def test_triple_quotes_span_lines(qapp) -> None:
 
 
 @pytest.fixture
-def panel(opened: Session, qtbot: QtBot) -> SourcePanel:
+def panel(known: None, opened: Session, qtbot: QtBot) -> SourcePanel:
     panel = SourcePanel(opened)
     qtbot.addWidget(panel)
     panel.resize(520, 400)
@@ -85,8 +85,8 @@ def test_the_recorded_text_with_its_marks(panel: SourcePanel, opened: Session) -
     assert editor.marks.current == opened.recording.op_line(opened.focus.op)[1]
     assert editor.marks.lines
     assert all(info.executed > 0 for info in editor.marks.lines.values())
-    with_line = [f.line for f in opened.findings if f.line]
-    assert set(with_line) == set(editor.marks.findings)
+    assert {f.line for f in opened.findings} == set(editor.marks.findings)
+    assert editor.marks.findings[opened.findings[0].line].severity == "error"
 
 
 def test_a_click_in_the_gutter_goes_through_the_operations_of_a_line(panel: SourcePanel, opened: Session,

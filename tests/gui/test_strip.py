@@ -13,7 +13,7 @@ from tapeviz.gui.strip import LOW, TALL, TimeStrip
 
 
 @pytest.fixture
-def strip(opened: Session, qtbot: QtBot) -> TimeStrip:
+def strip(known: None, opened: Session, qtbot: QtBot) -> TimeStrip:
     strip = TimeStrip(opened)
     qtbot.addWidget(strip)
     strip.resize(1000, TALL)
@@ -50,8 +50,8 @@ def test_keys_move_by_one(strip: TimeStrip, opened: Session, qtbot: QtBot) -> No
 
 
 def test_the_words_of_a_place(strip: TimeStrip, opened: Session) -> None:
-    finding = next(f for f in opened.findings if f.iteration is not None)
-    words = strip._words(strip.x_of(int(finding.iteration)))
+    finding = opened.findings[1]
+    words = strip._words(strip.x_of(finding.iteration))
     assert words.startswith(f"Iteration {finding.iteration}, loss ")
     assert finding.title in words
 

@@ -23,7 +23,7 @@ from tests.recording.synthetic import make_recording
 
 
 @pytest.fixture
-def window(window: MainWindow, opened: Session) -> MainWindow:
+def window(known: None, window: MainWindow, opened: Session) -> MainWindow:
     """The window, already shown, on a recording of twelve iterations."""
     return window
 
@@ -98,12 +98,16 @@ def test_a_focused_button_keeps_the_space_key(window: MainWindow, qtbot: QtBot) 
 
 
 def test_findings_by_keys(window: MainWindow, qtbot: QtBot) -> None:
-    found = [f for f in window.session.findings if f.iteration is not None]
-    assert found
-    press(qtbot, window, Qt.Key.Key_N)
-    assert window.session.focus.iteration == found[0].iteration
+    focus = window.session.focus
+    seen = []
+    for _ in range(4):
+        press(qtbot, window, Qt.Key.Key_N)
+        focus = window.session.focus
+        seen.append((focus.iteration, focus.op))
+    places = [(f.iteration, f.op_id) for f in window.session.findings]
+    assert seen == [*places, places[0]]
     press(qtbot, window, Qt.Key.Key_N, SHIFT)
-    assert window.session.focus.iteration in {f.iteration for f in found}
+    assert (window.session.focus.iteration, window.session.focus.op) == places[-1]
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
