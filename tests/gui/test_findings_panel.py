@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.evidence import Bars, Spark, lines_of, picture_of
 from tapeviz.analysis.findings import RULES, Finding
-from tapeviz.gui.findings.evidence import Bars, Spark, lines_of, picture_of
+from tapeviz.analysis.magnitude import Special
 from tapeviz.gui.findings.panel import EMPTY, FindingsPanel
 from tapeviz.gui.session import Session
 
@@ -125,12 +128,33 @@ def test_cards_fit_into_the_panel(panel: FindingsPanel, width: int) -> None:
 
 
 def test_pictures_of_evidence() -> None:
-    assert picture_of(VANISHING.evidence, 2) == Bars(("W1", "W2", "W3"), (1e-5, 1e-3, 1e-1))
-    assert picture_of({"per layer": {"a": 1.0, "b": None}}, 0).names == ("a", "b")   # type: ignore[union-attr]
-    assert picture_of(LOSS.evidence, 3) == Spark((1.5, 1.44, 1.45, 1.43), 0, 3)
-    assert picture_of({"ratio": 3.5, "name": "abc", "flags": [True, False, True]}, 0) is None
+    assert picture_of(None, VANISHING) == Bars(("W1", "W2", "W3"), (1e-5, 1e-3, 1e-1))
+    assert picture_of(None, LOSS) == Spark("loss", (1.5, 1.44, 1.45, 1.43), 3)
+    bare = Finding("x", "info", "", "", "", evidence={"ratio": 3.5, "name": "abc", "flags": [True, False, True]})
+    assert picture_of(None, bare) is None
+
+
+def test_without_numbers_of_its_own_a_finding_is_shown_in_the_recording(trained: Session) -> None:
+    recording = trained.recording
+    layers = picture_of(recording, Finding("vanishing-depth", "error", "", "", "", iteration=2))
+    assert isinstance(layers, Bars)
+    assert layers.names == ("W1", "W2", "W3", "W4")
+    assert all(value > 0 for value in layers.values)
+    course = picture_of(recording, Finding("var-not-updated", "error", "", "", "", iteration=3, affected=("W2",)))
+    assert isinstance(course, Spark)
+    assert (course.name, len(course.values), course.cursor) == ("gradient of W2", 4, 3)
+    loss = picture_of(recording, Finding("loss-unbounded", "error", "", "", "", iteration=1))
+    assert isinstance(loss, Spark)
+    assert loss.name == "loss"
 
 
 def test_evidence_in_words() -> None:
     lines = lines_of({"limit": 0.001, "first_nan": 7, "where": "log", "norms": list(range(1, 20)), "by": {"W1": 1e-9}})
     assert lines == ["limit: 0.001", "first nan: 7", "where: log", "norms: 19 values, 1 to 19", "by: W1 1.0e−9"]
+
+
+def test_a_course_names_its_gaps() -> None:
+    spark = Spark("loss", (1.0, math.nan, math.nan, 2.0, math.inf))
+    assert spark.gaps() == [(1, 2, Special.NAN), (4, 4, Special.POSINF)]
+    told = Spark("loss", (math.nan, 1.0), state=(Special.NOT_CAPTURED.value, 0))
+    assert told.gaps() == [(0, 0, Special.NOT_CAPTURED)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -13,10 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.magnitude import Special
 from tapeviz.gui import painting
-from tapeviz.gui.theme import DARK, LIGHT, PROJECTOR
+from tapeviz.gui.theme import DARK, LIGHT, PROJECTOR, Theme
 
 
-def _picture(draw, width: int = 60, height: int = 24) -> np.ndarray:
+def _picture(draw: Callable[[QPainter, QRectF], None], width: int = 60, height: int = 24) -> np.ndarray:
     image = QImage(width, height, QImage.Format.Format_RGB32)
     image.fill(painting.colour(DARK.surface))
     painter = QPainter(image)
@@ -27,8 +29,8 @@ def _picture(draw, width: int = 60, height: int = 24) -> np.ndarray:
 
 @pytest.mark.parametrize("size", [(60, 24), (12, 14)])
 @pytest.mark.parametrize("theme", [DARK, LIGHT, PROJECTOR], ids=lambda t: t.name)
-def test_special_values_can_be_told_apart(qapp: QApplication, theme, size) -> None:
-    pictures = {special: _picture(lambda p, r, s=special: painting.draw_special(p, r, s, theme), *size)
+def test_special_values_can_be_told_apart(qapp: QApplication, theme: Theme, size: tuple[int, int]) -> None:
+    pictures = {special: _picture(partial(painting.draw_special, special=special, theme=theme), *size)
                 for special in Special}
     for one, other in combinations(pictures, 2):
         if size[0] < 20 and {one, other} == {Special.POSINF, Special.NEGINF}:
@@ -39,7 +41,7 @@ def test_special_values_can_be_told_apart(qapp: QApplication, theme, size) -> No
 def test_severities_are_shapes_not_colours(qapp: QApplication) -> None:
     shapes = {}
     for severity in ("error", "warning", "info", "ok"):
-        picture = _picture(lambda p, r, s=severity: painting.draw_severity(p, r, s, DARK), 40, 40)
+        picture = _picture(partial(painting.draw_severity, severity=severity, theme=DARK), 40, 40)
         shapes[severity] = picture != picture[0, 0]
     for one, other in combinations(shapes, 2):
         assert (shapes[one] ^ shapes[other]).sum() > 20, (one, other)
@@ -48,7 +50,7 @@ def test_severities_are_shapes_not_colours(qapp: QApplication) -> None:
 def test_a_chip_shows_its_decade(qapp: QApplication) -> None:
     fills = []
     for bin_ in (-4, 0, 4):
-        picture = _picture(lambda p, r, b=bin_: painting.draw_chip(p, r, "1e0", b, DARK))
+        picture = _picture(partial(painting.draw_chip, text="1e0", what=bin_, theme=DARK))
         fills.append(f"#{picture[8, 8] & 0xFFFFFF:06x}")
     assert fills == [DARK.bins[0], DARK.bins[4], DARK.bins[8]]
 

@@ -8,9 +8,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from tapeviz.analysis.evidence import Bars, Spark, lines_of
 from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.format import plural
-from tapeviz.gui.findings.evidence import EvidencePicture, lines_of, picture_of
+from tapeviz.gui.findings.evidence import EvidencePicture
 from tapeviz.gui.flow import FlowRow
 from tapeviz.gui.icons import icon
 from tapeviz.gui.painting import draw_severity, guarded
@@ -59,8 +60,8 @@ class FindingCard(QFrame):
     muted = Signal(object)        # Finding
     opened = Signal(str, bool)    # key, whether "Why" or the consequences are unfolded
 
-    def __init__(self, finding: Finding, theme: Theme, focused: bool, parts: frozenset[str],
-                 parent: QWidget | None = None) -> None:
+    def __init__(self, finding: Finding, picture: Bars | Spark | None, theme: Theme, focused: bool,
+                 parts: frozenset[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.finding = finding
         self._theme, self._parts = theme, parts
@@ -78,7 +79,6 @@ class FindingCard(QFrame):
         row.addLayout(self._column, 1)
         self._column.addWidget(label(finding.title, "title"))
         self._column.addWidget(label(finding.message, "body"))
-        picture = picture_of(finding.evidence, finding.iteration)
         if picture is not None:
             self._column.addWidget(EvidencePicture(picture, theme))
         self._add_place()

@@ -1,105 +1,20 @@
-"""The evidence of a finding as a small picture: bars for a row of layers, a sparkline for a course of iterations."""
+"""The evidence of a finding drawn small: bars for a row of layers, a sparkline for a course of iterations."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from tapeviz.analysis.format import plain
+from tapeviz.analysis.evidence import Bars, Spark
 from tapeviz.analysis.magnitude import OK, Special, log_ratio_bin, median_norm, of_norm
 from tapeviz.gui.painting import brush, colour, crisp, draw_special, elided, guarded, pen
 from tapeviz.gui.theme import Theme
 
 BARS_HEIGHT, SPARK_HEIGHT, LABEL_HEIGHT = 36, 30, 15
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """A magnitude per name, in the order from input to output."""
-
-    names: tuple[str, ...]
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Spark:
-    """A course over iterations from `first` on; `cursor` is where the finding points to."""
-
-    values: tuple[float, ...]
-    first: int = 0
-    cursor: int | None = None
-
-
-def picture_of(evidence: Mapping[str, object], iteration: int) -> Bars | Spark | None:
-    """What there is to draw in the evidence of a finding; None when it is words and single numbers only."""
-    names, values = _names_and_numbers(evidence)
-    if len(values) >= 2 and len(names) == len(values):
-        return Bars(tuple(names), tuple(values))
-    for key, value in evidence.items():
-        numbers = _numbers(value)
-        if len(numbers) >= 3:
-            start = evidence.get("first_iteration", 0)
-            first = start if isinstance(start, int) else 0
-            cursor = iteration - first if 0 <= iteration - first < len(numbers) else None
-            if key not in ("iterations", "steps"):
-                return Spark(tuple(numbers), first, cursor)
-    return None
-
-
-def _names_and_numbers(evidence: Mapping[str, object]) -> tuple[list[str], list[float]]:
-    for value in evidence.values():
-        if isinstance(value, Mapping) and len(value) >= 2:
-            numbers = _numbers(list(value.values()))
-            if numbers:
-                return [str(name) for name in value], numbers
-    for value in evidence.values():
-        if isinstance(value, Sequence) and not isinstance(value, str) and value and all(
-                isinstance(name, str) for name in value):
-            for other in evidence.values():
-                numbers = _numbers(other)
-                if len(numbers) == len(value):
-                    return [str(name) for name in value], numbers
-    return [], []
-
-
-def _numbers(value: object) -> list[float]:
-    """The numbers of a sequence, None as NaN; empty when it is anything else."""
-    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)):
-        return []
-    if not all(x is None or (isinstance(x, (int, float, np.number)) and not isinstance(x, bool)) for x in value):
-        return []
-    return [math.nan if x is None else float(x) for x in value]
-
-
-def lines_of(evidence: Mapping[str, object]) -> list[str]:
-    """The evidence in words, one line per entry, for "Why"."""
-    lines = []
-    for key, value in evidence.items():
-        name = key.replace("_", " ")
-        numbers = _numbers(value)
-        if isinstance(value, Mapping):
-            lines.append(f"{name}: " + ", ".join(f"{k} {_word(v)}" for k, v in value.items()))
-        elif len(numbers) > 8:
-            finite = [x for x in numbers if math.isfinite(x)]
-            ends = f"{_word(min(finite))} to {_word(max(finite))}" if finite else "none finite"
-            lines.append(f"{name}: {len(numbers)} values, {ends}")
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            lines.append(f"{name}: " + ", ".join(_word(v) for v in value))
-        else:
-            lines.append(f"{name}: {_word(value)}")
-    return lines
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        return str(value)
-    return plain(float(value), true_minus=True)
 
 
 class EvidencePicture(QWidget):
@@ -112,15 +27,14 @@ class EvidencePicture(QWidget):
         if isinstance(picture, Bars):
             said = ", ".join(f"{n} {of_norm(v).text}" for n, v in zip(picture.names, picture.values, strict=True))
         else:
-            said = f"{len(picture.values)} values"
+            said = picture.name
         self.setAccessibleName(f"Evidence: {said}")
         self.setToolTip(said.replace(", ", "\n") if isinstance(picture, Bars) else "")
 
     @guarded(QSize(100, 40))
     def sizeHint(self) -> QSize:
         px = self._theme.px
-        tall = px(BARS_HEIGHT) + px(LABEL_HEIGHT) if isinstance(self._picture, Bars) else px(SPARK_HEIGHT)
-        return QSize(100, tall)
+        return QSize(100, px(BARS_HEIGHT if isinstance(self._picture, Bars) else SPARK_HEIGHT) + px(LABEL_HEIGHT))
 
     @guarded(QSize(60, 30))
     def minimumSizeHint(self) -> QSize:
@@ -173,7 +87,7 @@ class EvidencePicture(QWidget):
         values = np.array(spark.values)
         finite = values[np.isfinite(values)]
         if not finite.size:
-            draw_special(painter, QRectF(0, 0, self.width(), self.height()), Special.NAN, theme)
+            draw_special(painter, QRectF(0, 0, self.width(), theme.px(SPARK_HEIGHT)), Special.NAN, theme)
             return
         # in decades when it spans more than two of them
         log = bool(finite.min() > 0 and finite.max() / finite.min() > 100)
@@ -181,7 +95,8 @@ class EvidencePicture(QWidget):
             shown = np.log10(values) if log else values
         good = shown[np.isfinite(shown)]
         low, high = float(good.min()), float(good.max())
-        height = self.height() - 6
+        tall = self.height() - theme.px(LABEL_HEIGHT)
+        height = tall - 6
         across = (self.width() - 2) / max(len(values) - 1, 1)
         painter.setPen(pen(theme.muted, 1.25))
         run = QPolygonF()
@@ -192,9 +107,15 @@ class EvidencePicture(QWidget):
             else:
                 painter.drawPolyline(run)
                 run = QPolygonF()
-                x = 1 + number * across
-                painter.fillRect(QRectF(x - 1.5, 3, 3, height), colour("#000000"))
         painter.drawPolyline(run)
+        for begin, end, special in spark.gaps():
+            left = 1 + (begin - 0.5) * across
+            draw_special(painter, QRectF(left, 3, max(3.0, (end - begin + 1) * across), height), special, theme)
         if spark.cursor is not None:
             x = 1 + spark.cursor * across
-            painter.fillRect(QRectF(x - 1, 0, 2, self.height()), colour(theme.accent))
+            painter.fillRect(QRectF(x - 1, 0, 2, tall), colour(theme.accent))
+        font = theme.ui_font(10.5)
+        painter.setFont(font)
+        painter.setPen(colour(theme.muted))
+        labels = QRectF(0, tall, self.width(), theme.px(LABEL_HEIGHT))
+        painter.drawText(labels, Qt.AlignmentFlag.AlignLeft, elided(spark.name, font, self.width()))

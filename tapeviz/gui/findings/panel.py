@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from tapeviz.analysis.evidence import picture_of
 from tapeviz.analysis.findings import RULES, Finding
 from tapeviz.analysis.format import plural
 from tapeviz.gui.findings.card import FindingCard, SeverityGlyph
@@ -116,7 +117,8 @@ class FindingsPanel(QWidget):
         self.cards = []
         for finding in findings if self._all else findings[:MOST]:
             key = _key(finding)
-            card = FindingCard(finding, theme, key == self._focused, self._opened.get(key, frozenset()))
+            picture = picture_of(self._session.recording, finding)
+            card = FindingCard(finding, picture, theme, key == self._focused, self._opened.get(key, frozenset()))
             card.wanted.connect(self.show_finding)
             card.line_wanted.connect(self.go_to)
             card.muted.connect(self._mute)
