@@ -101,9 +101,9 @@ def _anywhere(rows: OpRows, word: str) -> np.ndarray:
     for column, texts in ((rows.name, rows.names), (rows.output, rows.outputs), (rows.shape, rows.shapes)):
         found |= _by_text(column, texts, lambda t: _like(t, word))
     file, colon, line = word.rpartition(":")
-    if colon and line.isdigit():
+    if colon and line.isdecimal():
         found |= _by_text(rows.file, rows.files, lambda t: t.endswith(file)) & (rows.line == int(line))
-    elif word.isdigit():
+    elif word.isdecimal():
         found |= rows.line == int(word)
     else:
         found |= _by_text(rows.file, rows.files, lambda t: _like(t.replace("\\", "/").rpartition("/")[2], word))

@@ -37,7 +37,7 @@ def op_rows(recording: Recording, iteration: int | None = None) -> OpRows:
     back = _Backward(recording, ids, output, iterations)
     relative = references(recording) if iteration is None else np.array([reference_of(recording, iteration)])
     reference = relative[which] if len(ids) else np.zeros(0)
-    value, value_code = _values(recording, output)
+    value, value_code = _values(output, recording.stats_of(What.VALUE, iteration=iteration))
     name, names = _coded(ops["kind"], lambda k: recording.kind(k).name)
     out, outputs = _outputs(recording, output)
     shape, shapes = _shapes(recording, output)
@@ -94,6 +94,8 @@ class _Backward:
         """The records of the passes at hand."""
         chosen = np.zeros(len(recording.passes), dtype=bool)
         chosen[self.passes] = True
+        if chosen.all():      # the usual case; picking records means copying them
+            return records
         known = records["pass"] < len(chosen)
         return np.asarray(records[known & chosen[np.minimum(records["pass"], len(chosen) - 1)]])
 
@@ -128,12 +130,11 @@ def matching(rows: OpRows, text: str) -> np.ndarray:
     return filter_rows(rows, text).mask
 
 
-def _values(recording: Recording, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _values(output: np.ndarray, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Norm and state of every output."""
     norm = np.full(len(output), np.nan)
     code = np.full(len(output), Special.NOT_CAPTURED.value, dtype=np.uint8)
     known = output != NONE
-    stats = recording.stats_of(What.VALUE)
     if len(stats) and known.any():
         first, last = int(output[known].min()), int(output[known].max())
         stats = stats[(stats["tensor"] >= first) & (stats["tensor"] <= last)]

@@ -60,6 +60,7 @@ def explanations(recording: Recording) -> Iterator[Any]:
     for step in range(len(steps_of(recording, 0))):
         card = step_card(recording, 0, step)
         for entry in card.contributions:
+            assert entry.target.value is not None
             for index in np.ndindex(entry.target.value.shape):
                 yield card, entry, index, explain_element(card, entry.slot, index)
 

@@ -7,19 +7,20 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tapeviz.analysis.focus import Focus, move
 from tapeviz.analysis.index import main_pass, pass_index
-from tapeviz.recording.reader import open_recording
+from tapeviz.recording.reader import Recording, open_recording
 from tapeviz.recording.schema import NONE
 from tapeviz.recording.writer import Writer
 from tests.recording.synthetic import Training
 
 
-def agrees(recording, focus: Focus) -> None:
+def agrees(recording: Recording, focus: Focus) -> None:
     assert 0 <= focus.iteration < len(recording.iterations)
     if focus.op is not None:
         assert recording.iteration_of(focus.op) == focus.iteration
     if focus.pass_ is not None:
         assert focus.pass_ in recording.passes_of(focus.iteration)
     if focus.step is not None:
+        assert focus.pass_ is not None
         assert focus.op == int(pass_index(recording, focus.pass_).rows["op"][focus.step])
     if focus.element is not None:
         shape = recording.shape(int(recording.tensors["shape"][focus.tensor]))
@@ -49,7 +50,8 @@ def test_the_parts_agree_after_any_sequence_of_choices(trained, changes):
 
 def test_a_step_brings_its_operation_and_an_operation_its_step(trained):
     by_step = move(trained, Focus(iteration=3), step=4)
-    rows = pass_index(trained, by_step.pass_).rows
+    assert by_step.pass_ == 3
+    rows = pass_index(trained, 3).rows
     assert by_step.op == int(rows["op"][4])
     assert by_step.tensor == int(trained.ops["output"][by_step.op])
     assert move(trained, Focus(iteration=3), op=by_step.op) == by_step

@@ -9,7 +9,7 @@ from tapeviz.analysis.graph import NodeKind, StepState, build_graph, cancellatio
 from tapeviz.analysis.index import pass_index
 from tapeviz.analysis.magnitude import Special
 from tapeviz.recording.reader import open_recording
-from tapeviz.recording.schema import NONE, What
+from tapeviz.recording.schema import NONE, Role, What
 from tapeviz.recording.writer import Writer
 from tests.recording.synthetic import Training, make_recording
 
@@ -111,7 +111,7 @@ def test_a_variable_with_many_consumers_has_a_box_for_each(tmp_path):
         training = Training(writer, 1, 4, 0.1, None, True, False)
         writer.iteration(0, 0, 0, 0, 0, 0)
         w = training.tensor_of[0]
-        a, value = training._leaf(training.data, 1, "x"), training.data
+        a, value = training._leaf(training.data, Role.CONSTANT, "x"), training.data
         for _ in range(6):
             a, value = training.op("matmul", value[:, :3] @ training.params[0].T, (a, w), tape=0)
         writer.close()
@@ -144,7 +144,7 @@ def test_a_growing_iteration_only_adds_boxes(tmp_path):
         writer.iteration(0, 0, 0, 0, 0, 0)
         seen: list[tuple[object, ...]] = []
         with open_recording(tmp_path / "live.tapeviz") as recording:
-            x, value = training._leaf(training.data, 1, "x"), training.data
+            x, value = training._leaf(training.data, Role.CONSTANT, "x"), training.data
             for layer in range(3):
                 w = training.tensor_of[2 * layer]
                 x, value = training.op("matmul", value @ training.params[2 * layer], (x, w), tape=0)

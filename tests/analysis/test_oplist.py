@@ -96,6 +96,11 @@ def test_the_filter(rows, text, expected):
     np.testing.assert_array_equal(matching(rows, text), found.mask)
 
 
+@pytest.mark.parametrize("text", ["²", "train.py:²", "line:" + "9" * 40, "grad<" + "9" * 400, "step>1e400", "shape:[", "*"])
+def test_odd_texts_are_no_errors(rows, text):
+    assert len(filter_rows(rows, text).mask) == len(rows)
+
+
 @pytest.mark.parametrize("text", ["grad<big", "line:x", "op<3"])
 def test_what_is_not_understood_is_said(rows, text):
     found = filter_rows(rows, f"matmul {text}")

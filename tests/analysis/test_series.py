@@ -120,6 +120,7 @@ def test_of_several_passes_the_last_one_that_delivered_counts(tmp_path):
             loss, _ = training._forward(0)
             gradients = training._backward(0, 0, loss)
         writer.close()
+    assert gradients[0] is not None
     with open_recording(path) as recording:
         shown = health(recording)
         assert shown.l2.shape == (5, 1)

@@ -12,7 +12,7 @@ from tapeviz.analysis.steps import size_of, step_card, steps_of
 from tapeviz.recording.reader import open_recording
 from tapeviz.recording.schema import NONE, Role, What
 from tapeviz.recording.writer import Writer
-from tests.recording.synthetic import Training, contributions_of, make_recording
+from tests.recording.synthetic import Node, Training, contributions_of, make_recording
 
 
 def cards(recording, pass_=3):
@@ -68,13 +68,10 @@ def test_elements_are_there(trained):
 
 def test_contributions_are_those_of_the_rule(trained):
     """An independent computation from the operands gives the recorded contributions."""
-    class Undone:
-        def __init__(self, card):
-            self.kind, self.result = card.op_name, card.outputs[0].value
-            self.values = tuple(operand.value for operand in card.operands)
-
     for card in cards(trained):
-        expected = contributions_of(Undone(card), card.cotangents[0].value)
+        values = tuple(operand.value for operand in card.operands)
+        undone = Node(card.op, card.op_name, (), values, 0, card.outputs[0].value)
+        expected = contributions_of(undone, card.cotangents[0].value)
         for entry in card.contributions:
             np.testing.assert_allclose(entry.target.value, expected[entry.slot], rtol=1e-5, atol=1e-12)
 
