@@ -75,8 +75,9 @@ class Segments(QWidget):
 
 
 def icon_button(parent: QWidget, name: str, text: str, key: str, theme: Theme) -> QToolButton:
-    """A small square button; `key` is named in the tooltip."""
+    """A small square button; `key` does the same in the view and is named in the tooltip."""
     button = QToolButton(parent)
+    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)     # the key is the way for those without a mouse
     button.setProperty("kind", "icon")
     button.setProperty("icon_name", name)
     button.setToolTip(f"{text} ({key})" if key else text)

@@ -102,3 +102,14 @@ def test_arrays_have_one_entry_per_box_and_edge() -> None:
     assert len(clothes.code) == len(clothes.state) == len(clothes.arrived) == len(FAN_IN.nodes)
     assert len(clothes.edge_code) == len(clothes.edge_state) == len(FAN_IN.edges)
     assert np.isfinite(clothes.edge_width).all()
+
+
+def test_a_parameter_without_gradient_says_none_and_data_fade() -> None:
+    graph = graph_of("vcoo", [(0, 2), (1, 2), (2, 3)])
+    for box in (0, 1):
+        graph = with_gradient(graph, box, NO_GRADIENT, reachable=False, arrival_steps=())
+    clothes = dress(graph, None, Direction.BOTH)
+    assert clothes.band_text(0) == "None"
+    assert not clothes.faded(0)
+    assert clothes.band_text(1) == "no gradient"
+    assert clothes.faded(1)

@@ -16,12 +16,14 @@ from tapeviz.gui.graph.view import View, fitting, opening
 def graph_of(kinds: str, pairs: list[tuple[int, int]], norm: float = 1e-2) -> Graph:
     """A graph whose boxes are operations (o), variables (v) and constants (c); the last operation is the loss."""
     names = {"o": NodeKind.OP, "v": NodeKind.VARIABLE, "c": NodeKind.CONSTANT}
-    leaving = [sum(a == i for a, _ in pairs) for i in range(len(kinds))]
     ops = [i for i, kind in enumerate(kinds) if kind == "o"]
     step = {op: len(ops) - 1 - at for at, op in enumerate(ops)}
+    arriving: list[list[int]] = [[] for _ in kinds]
+    for a, b in pairs:
+        arriving[a].append(step[b])
     nodes = tuple(
         Node((kind, i), names[kind], f"{kind}{i}", "[4,5]", i if kind == "o" else None, i, None, of_norm(norm, 1e-2),
-             1.0, 0, step.get(i), leaving[i], None, True, i == ops[-1]) for i, kind in enumerate(kinds))
+             1.0, 0, step.get(i), tuple(sorted(arriving[i])), None, True, i == ops[-1]) for i, kind in enumerate(kinds))
     edges = tuple(Edge(a, b, a, slot, of_norm(norm, 1e-2), 1, step.get(b)) for slot, (a, b) in enumerate(pairs))
     return Graph(0, 0, nodes, edges, 1e-2, bytes(str((kinds, pairs)), "ascii"), True,
                  {i: i for i in ops}, {i: i for i in range(len(kinds))}, len(ops))

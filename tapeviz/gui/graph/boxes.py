@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPixmap
 
-from tapeviz.analysis.graph import NodeKind, StepState
+from tapeviz.analysis.graph import NodeKind
 from tapeviz.analysis.layout import OP_SIZE
 from tapeviz.analysis.magnitude import Special
 from tapeviz.gui.graph.dress import HOLLOW, SEVERITY, Direction, Dress, special_of_code
@@ -22,7 +22,7 @@ from tapeviz.gui.primitives import draw_rects
 from tapeviz.gui.theme import Theme
 
 # Heights of a box on screen, at font scale 1, from which more of it is drawn.
-OUTLINE, NAMES, HALVES, FULL = 8.0, 14.0, 30.0, 52.0
+OUTLINE, NAMES, HALVES, FULL = 8.0, 14.0, 30.0, 44.0
 SHAPE_WIDTH = 120.0
 FADED = 0.4
 _LEAVES = (NodeKind.VARIABLE, NodeKind.CONSTANT)
@@ -94,9 +94,8 @@ def _far_fill(code: int, theme: Theme) -> str:
 def _paint_near(painter: QPainter, rect: QRectF, dress: Dress, box: int, zoom: float, theme: Theme,
                 vector: bool) -> None:
     node = dress.graph.nodes[box]
-    state = int(dress.state[box])
     forward = dress.direction is Direction.FORWARD
-    faded = state == StepState.UNREACHABLE.value and not forward and node.pass_ is not None
+    faded = dress.faded(box)
     halves = rect.height() >= HALVES * theme.scale
     key = (int(rect.width()), int(rect.height()), node.kind in _LEAVES, node.kind is NodeKind.GROUP,
            int(dress.code[box]), halves, forward)
@@ -180,20 +179,20 @@ def _paint_texts(painter: QPainter, rect: QRectF, dress: Dress, box: int, zoom: 
     lower = QRectF(rect.left() + pad, rect.top() + half, rect.width() - 2 * pad, rect.height() - half)
     leaf = node.kind in _LEAVES
     room = upper.width()
+    name = _font(theme, max(10.5, 12 * zoom), 600, False)
     corner = dress.corner_text(box)
     if corner and (rect.width() >= SHAPE_WIDTH * theme.scale or (leaf and full)):
         font = _font(theme, 10.5 * max(1.0, zoom), 400, True)
         width = _width(corner, font)
-        # the name comes first: a long shape gives way
-        if width < room * 0.55:
+        # the name comes first: a shape for which it would be cut is left to the tooltip
+        if width + 6 + _width(node.label, name) <= room:
             painter.setFont(font)
             painter.setPen(colour(theme.muted))
             painter.drawText(upper, _RIGHT, corner)
             room -= width + 6
-    font = _font(theme, max(10.5, 12 * zoom), 600, False)
-    painter.setFont(font)
+    painter.setFont(name)
     painter.setPen(colour(theme.text))
-    painter.drawText(upper, _LEFT, _elide(node.label, font, room))
+    painter.drawText(upper, _LEFT, _elide(node.label, name, room))
     if special in (Special.NAN, Special.POSINF, Special.NEGINF):
         return      # the band itself says it
     text = dress.band_text(box)

@@ -119,7 +119,7 @@ class Canvas(QWidget):
 
     def _first_view(self) -> None:
         if not self._viewed and self._drawing is not None and len(self._drawing.geometry) and self.width() > 1:
-            self._view = opening(self._drawing.geometry.bounds, self.width(), self.height(), self._theme.scale)
+            self._jump(opening(self._drawing.geometry.bounds, self.width(), self.height(), self._theme.scale))
             self._viewed = True
 
     # --- view ----------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class Canvas(QWidget):
             return
         centre = rect.center() - room.center()
         target = self._view.panned(-centre.x(), -centre.y())
-        if not self.isVisible():
+        if not self.isVisible() or not self._touched:      # nobody knows his way about yet: no motion
             self._jump(target)
             return
         self._start, self._target = self._view, target
@@ -398,7 +398,6 @@ class Canvas(QWidget):
         self._first_view()
         if not self._touched and self._chosen is not None:
             self._bring(self._chosen)
-            self.settle()
 
 
 def pan_times(canvas: Canvas, frames: int = 240, distance: float = 15.0) -> list[float]:

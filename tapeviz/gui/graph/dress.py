@@ -72,6 +72,12 @@ class Dress:
     pills: frozenset[int]
     current: int
 
+    def faded(self, box: int) -> bool:
+        """Whether a box takes no part in the pass and need not be seen."""
+        node = self.graph.nodes[box]
+        return (int(self.state[box]) == StepState.UNREACHABLE.value and self.direction is not Direction.FORWARD
+                and node.pass_ is not None and not _is_none(node))
+
     # --- texts, asked for what is on screen only -----------------------------------------------
 
     def band_text(self, box: int) -> str:
@@ -84,7 +90,7 @@ class Dress:
             return sci(node.value_norm) if leaf else f"norm {sci(node.value_norm)}"
         state = StepState(int(self.state[box]))
         if state is StepState.UNREACHABLE:
-            return "no gradient"
+            return node.gradient.text if _is_none(node) else "no gradient"
         if self.code[box] == HOLLOW:
             if state is StepState.PENDING:
                 return "pending" if node.pass_ is not None else ""
@@ -152,7 +158,9 @@ def dress(graph: Graph, step: int | None, direction: Direction) -> Dress:
     code = np.fromiter((code_of(node.gradient) for node in graph.nodes), np.int8, len(graph.nodes))
     partly = (state == StepState.NEXT.value) & (arrived < np.fromiter(
         (node.arrivals for node in graph.nodes), np.intp, len(graph.nodes)))
-    code[(state == StepState.PENDING.value) | (state == StepState.UNREACHABLE.value) | partly] = HOLLOW
+    # a parameter without gradient is what one looks for: it says None, where data only fade
+    asked = np.fromiter((_is_none(node) for node in graph.nodes), bool, len(graph.nodes))
+    code[(state == StepState.PENDING.value) | ((state == StepState.UNREACHABLE.value) & ~asked) | partly] = HOLLOW
     if direction is Direction.FORWARD:
         code[:] = HOLLOW
     at = graph.steps if step is None else step
@@ -168,11 +176,15 @@ def dress(graph: Graph, step: int | None, direction: Direction) -> Dress:
                                             StepState.DONE.value))).astype(np.int8)
     pills = frozenset() if direction is Direction.FORWARD else frozenset(
         i for i, e in enumerate(graph.edges) if flown[i] and graph.nodes[e.source].arrivals > 1
-        and graph.nodes[e.source].kind is NodeKind.OP)
+        and graph.nodes[e.source].kind is not NodeKind.GROUP)
     current = np.flatnonzero(state == StepState.CURRENT.value)
     return Dress(graph, step, direction, code, state, arrived, edge_code, _width(norms), edge_state,
                  np.fromiter((e.sign < 0 for e in graph.edges), bool, count), pills,
                  int(current[0]) if len(current) and step is not None else -1)
+
+
+def _is_none(node: Node) -> bool:
+    return node.kind is NodeKind.VARIABLE and node.gradient.special is Special.NONE
 
 
 def _width(norms: NDArray[np.float64]) -> NDArray[np.float64]:

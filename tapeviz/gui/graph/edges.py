@@ -184,7 +184,7 @@ def paint_pills(painter: QPainter, geometry: Geometry, dress: Dress, pieces: Ind
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setFont(theme.mono_font(max(10.5, 11 * zoom)))
     for e in _edges_of(geometry.pieces, pieces):
-        if e in dress.pills:
+        if e in dress.pills and not geometry.pieces.beside[e]:
             draw_pill(painter, pill_rect(geometry, e, view, theme), dress.pill_text(e),
                       dress.edge_state[e] == StepState.CURRENT.value, theme)
     for box in boxes.tolist():

@@ -46,6 +46,7 @@ class PlotArea(QWidget):
         self._cursor = pg.InfiniteLine(angle=90, movable=False)
         self._hover = pg.InfiniteLine(angle=90, movable=False)
         self._hover.hide()
+        self.curves.setZValue(20)       # over the cursor: a single point must not vanish under it
         for line in (self._cursor, self._hover):
             self._box.addItem(line, ignoreBounds=True)
         self.above, self.below = Lanes(ABOVE, theme, self), Lanes(BELOW, theme, self)
