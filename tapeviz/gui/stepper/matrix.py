@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
-    QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -21,32 +17,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from tapeviz.analysis.arrays import FULL, Summary, plane, summarize, visible_indices
-from tapeviz.analysis.format import cell_texts, sci, shape_text
+from tapeviz.analysis.arrays import FULL, Summary, plane, summarize
+from tapeviz.analysis.format import shape_text
 from tapeviz.analysis.magnitude import Special
 from tapeviz.gui.painting import brush, colour, crisp, draw_focus_ring, draw_special, guarded, pen
+from tapeviz.gui.stepper.grid import BRACKET, NUMBER_PX, Grid, lay_out
 from tapeviz.gui.theme import Theme
 
-CELL_HEIGHT, BRACKET, SERIF, LABEL_HEIGHT, LINE_HEIGHT = 22, 8, 5, 15, 18
-_NUMBER_PX = 11
-MOST_COLUMNS = 8       # in full where the width allows; rows follow the rule for all axes
-
-
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """What is laid out: the shown rows and columns (None: left out), their texts, and sizes in pixels."""
-
-    rows: list[int | None]
-    columns: list[int | None]
-    texts: dict[tuple[int, int], str]
-    cell: float
-    gap: float          # width of a column that stands for what was left out
-    left: float         # width of the row numbers
-    top: float          # height of the column numbers
-    lines: tuple[str, ...]
-
-    def width(self) -> float:
-        return sum(self.gap if c is None else self.cell for c in self.columns)
+CELL_HEIGHT, SERIF, LINE_HEIGHT = 22, 5, 18
 
 
 class MatrixView(QWidget):
@@ -65,7 +43,7 @@ class MatrixView(QWidget):
         self._column: int | None = None
         self._lead: tuple[int, ...] = ()
         self._summary: Summary | None = None
-        self._grid: _Grid | None = None
+        self._grid: Grid | None = None
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -118,42 +96,20 @@ class MatrixView(QWidget):
         self.updateGeometry()
         self.update()
 
-    def _laid_out(self, width: float | None = None) -> _Grid | None:
+    def _laid_out(self, width: float | None = None) -> Grid | None:
         if width is None:
             if self._grid is None:
                 self._grid = self._layout(self.width())
             return self._grid
         return self._layout(width)
 
-    def _layout(self, width: float) -> _Grid | None:
-        theme, value = self._theme, self._value
-        if theme is None or value is None:
+    def _layout(self, width: float) -> Grid | None:
+        if self._theme is None or self._value is None:
             return None
-        matrix = plane(value, self._lead)
-        metrics = QFontMetricsF(theme.mono_font(_NUMBER_PX, 600))
         here = self._cell_of(self._element) if self._element is not None else (self._row, self._column)
-        rows = visible_indices(matrix.shape[0], here[0])
-        limit = MOST_COLUMNS
-        while True:
-            columns = visible_indices(matrix.shape[1], here[1], limit)
-            texts = _texts(matrix, rows, columns)
-            shortened = None in rows or None in columns
-            needed = max((metrics.horizontalAdvance(t) for t in texts.values()), default=0.0) + theme.px(7)
-            left = metrics.horizontalAdvance(str(matrix.shape[0] - 1)) + theme.px(6) if shortened else 0.0
-            gap = theme.px(18)
-            gaps = gap * columns.count(None)
-            room = width - left - 2 * theme.px(BRACKET) - gaps
-            count = max(1, len(columns) - columns.count(None))
-            if needed * count <= room or limit <= 2:
-                break
-            limit -= 1
-        cell = max(needed, min(theme.px(self._cell_width), room / count))
-        lines: list[str] = []
-        if shortened:
-            lines = _summary_lines(self._summary or summarize(value), metrics, width)
-        return _Grid(rows, columns, texts, cell, gap, left, theme.px(LABEL_HEIGHT) if shortened else 0.0, tuple(lines))
+        return lay_out(plane(self._value, self._lead), here, width, self._cell_width, self._summary, self._theme)
 
-    def _height(self, grid: _Grid | None) -> int:
+    def _height(self, grid: Grid | None) -> int:
         theme = self._theme
         if theme is None:
             return 0
@@ -215,8 +171,8 @@ class MatrixView(QWidget):
         painter.setPen(colour(theme.muted))
         painter.drawText(inner, flags, self._missing)
 
-    def _paint_grid(self, painter: QPainter, grid: _Grid, theme: Theme) -> None:
-        plain_font, bold_font = theme.mono_font(_NUMBER_PX), theme.mono_font(_NUMBER_PX, 600)
+    def _paint_grid(self, painter: QPainter, grid: Grid, theme: Theme) -> None:
+        plain_font, bold_font = theme.mono_font(NUMBER_PX), theme.mono_font(NUMBER_PX, 600)
         small = theme.mono_font(10.5)
         chosen = self._cell_of(self._element) if self._element is not None else None
         bottom = grid.top
@@ -260,7 +216,7 @@ class MatrixView(QWidget):
         if self.hasFocus():
             draw_focus_ring(painter, body.adjusted(0, 0, 0, 2), theme, 4)
 
-    def _paint_labels(self, painter: QPainter, grid: _Grid, bottom: float, theme: Theme) -> None:
+    def _paint_labels(self, painter: QPainter, grid: Grid, bottom: float, theme: Theme) -> None:
         painter.setPen(colour(theme.muted))
         painter.setFont(theme.mono_font(10.5))
         if grid.top:
@@ -363,33 +319,6 @@ class MatrixView(QWidget):
 def _shortened(value: NDArray[np.generic]) -> bool:
     rows, columns = plane(value).shape
     return bool(rows > FULL or columns > FULL)   # it may be shortened at some width
-
-
-def _texts(matrix: NDArray[np.generic], rows: list[int | None],
-           columns: list[int | None]) -> dict[tuple[int, int], str]:
-    r = [i for i in rows if i is not None]
-    c = [i for i in columns if i is not None]
-    if not r or not c:
-        return {}
-    texts = cell_texts(matrix[np.ix_(r, c)], true_minus=True)
-    return {(i, j): texts[a * len(c) + b] for a, i in enumerate(r) for b, j in enumerate(c)}
-
-
-def _summary_lines(summary: Summary, metrics: QFontMetricsF, width: float) -> list[str]:
-    """"min ... max ... norm ...", on as many lines as the width asks for."""
-    parts = [f"{word} {sci(x, true_minus=True)}" for word, x in
-             (("min", summary.low), ("max", summary.high), ("norm", summary.norm)) if not math.isnan(x)]
-    bad = summary.nan + summary.posinf + summary.neginf
-    if bad:
-        parts.append(f"{bad} not finite")
-    lines: list[str] = []
-    for part in parts:
-        longer = f"{lines[-1]}   {part}" if lines else part
-        if lines and metrics.horizontalAdvance(longer) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(part)
-    return lines
 
 
 def _paint_brackets(painter: QPainter, body: QRectF, theme: Theme) -> None:
