@@ -175,7 +175,8 @@ def _reduction(card: StepCard, slot: int, index: Index, g: np.ndarray, c: np.nda
     count = math.prod(c.shape[axis] for axis in axes)
     share = 1 / count if "mean" in card.op_name and count else 1.0
     return _finished(card, slot, index, float(c[index]), [Term(float(g[at]), share, at, None)],
-                     local=None if share == 1 else np.array(share), latex=r"\frac{1}{n}", elementwise=True)
+                     local=None if share == 1 else np.array(share), latex="" if share == 1 else r"\frac{1}{n}",
+                     elementwise=True)
 
 
 def _softmax(card: StepCard, slot: int, index: Index, g: np.ndarray, c: np.ndarray) -> Explanation | None:
@@ -240,6 +241,8 @@ def _sentence(card: StepCard, slot: int) -> str:
     if unknown:
         return f"The elements of {' and '.join(unknown)} were not captured, so the products cannot be shown."
     shapes = next((rule.shapes for rule in card.rules if rule.slot == slot), "")
+    if len(card.cotangents) > 1:
+        return f"{card.op_name} has {len(card.cotangents)} results; its rule puts their gradients together: {shapes}."
     return f"{card.op_name} mixes many elements here; its rule as a whole gives {shapes}." if shapes else (
         f"{card.op_name} has no element-by-element explanation.")
 

@@ -17,7 +17,7 @@ from tapeviz.analysis.magnitude import NO_GRADIENT, NOT_CAPTURED, Magnitude, mag
 from tapeviz.analysis.names import is_number, own_name, tensor_text
 from tapeviz.analysis.reference import reference_of
 from tapeviz.recording.reader import Recording
-from tapeviz.recording.schema import NONE, Role, State, Status, What
+from tapeviz.recording.schema import NONE, OpFlag, Role, State, Status, What
 
 HUB_CONSUMERS = 4      # a variable or constant with more consumers is drawn once per consumer
 
@@ -52,6 +52,7 @@ class Node:
     step: the backward step that undoes the op, from 0; None when the pass does not undo it
     arrival_steps: the steps at which contributions to its gradient arrive, ascending
     cancelled: 1 - norm of the sum / sum of the norms, where there are several contributions
+    failed: the op raised
     scope: the names of the scopes it ran in, outermost first
     members: op ids inside a group, in execution order; first_step: the first step that undoes one of them (step is the
     last)
@@ -72,6 +73,7 @@ class Node:
     cancelled: float | None = None
     reachable: bool = False
     loss: bool = False
+    failed: bool = False
     scope: tuple[str, ...] = ()
     members: tuple[int, ...] = ()
     first_step: int | None = None
@@ -133,11 +135,12 @@ class Graph:
 
 
 @remembered
-def build_graph(recording: Recording, iteration: int, pass_: int | None = None, *, backward: bool = False) -> Graph:
+def build_graph(recording: Recording, iteration: int, pass_: int | None = None, *,
+                backward: bool | None = None) -> Graph:
     """The graph of an iteration with the gradients of one pass (default: the main one of the iteration).
 
-    backward: also show the operations that backward rules made while an outer tape listened.  What ran after the
-    gradient call (the update of the variables) is left out.
+    backward: also show the operations that backward rules made while an outer tape listened; not said: if the pass
+    undoes some of them.  What ran after the gradient call (the update of the variables) is left out.
     """
     if pass_ is None:
         pass_ = main_pass(recording, iteration)
@@ -147,7 +150,7 @@ def build_graph(recording: Recording, iteration: int, pass_: int | None = None, 
 class _Builder:
     """Nodes and edges while they are collected, in execution order."""
 
-    def __init__(self, recording: Recording, iteration: int, pass_: int | None, backward: bool) -> None:
+    def __init__(self, recording: Recording, iteration: int, pass_: int | None, backward: bool | None) -> None:
         self.recording, self.iteration, self.pass_ = recording, iteration, pass_
         self.index: PassIndex | None = None if pass_ is None else pass_index(recording, pass_)
         self.reference = reference_of(recording, iteration)
@@ -246,7 +249,8 @@ class _Builder:
             shape_text(recording.shape(int(recording.tensors["shape"][tensor])) if tensor is not None else None),
             op, tensor, None, gradient, math.nan if tensor is None else self.values.get(tensor, math.nan), self.pass_,
             step, arrivals, cancelled, self.index is None or step is not None or (bool(arrivals) and not self.over),
-            self.target != NONE and self.target in outputs, self._scope(int(recording.ops["scope"][op])))
+            self.target != NONE and self.target in outputs, bool(int(recording.ops["flags"][op]) & OpFlag.FAILED),
+            self._scope(int(recording.ops["scope"][op])))
 
     def _scope(self, number: int) -> tuple[str, ...]:
         if number not in self.scopes:

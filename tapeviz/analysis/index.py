@@ -101,10 +101,15 @@ def _from_inputs(recording: Recording, rows: np.ndarray, received: dict[int, lis
 
 
 def main_pass(recording: Recording, iteration: int) -> int | None:
-    """The pass that views show for an iteration: the last one that no other pass started; None without any."""
+    """The pass that views show for an iteration: of those that no other pass started the one with most steps.
+
+    The last one if several have as many; None without any.
+    """
     passes = recording.passes_of(iteration)
-    outer = [p for p in passes if int(recording.passes["parent"][p]) == NONE]
-    return outer[-1] if outer else passes[-1] if passes else None
+    if len(passes) < 2:
+        return passes[0] if passes else None
+    outer = [p for p in passes if int(recording.passes["parent"][p]) == NONE] or passes
+    return max(outer, key=lambda p: (int(recording.passes["steps"][p]), p))
 
 
 def iteration_count(recording: Recording) -> int:
@@ -122,11 +127,22 @@ def is_over(recording: Recording, iteration: int) -> bool:
     return recording.finished or iteration < iteration_count(recording) - 1
 
 
-def shown_ops(recording: Recording, iteration: int, *, backward: bool = False) -> list[int]:
-    """Operations of the iteration's forward part (and, if asked for, those made by backward rules).
+def _undoes_backward_ops(recording: Recording, iteration: int) -> bool:
+    pass_ = main_pass(recording, iteration)
+    if pass_ is None:
+        return False
+    ops = recording.steps_of(pass_)["op"]
+    return bool((recording.ops["phase"][ops[ops < len(recording.ops)]] == Phase.BACKWARD).any())
 
-    An iteration in which no tape was open shows what ran at all.
+
+def shown_ops(recording: Recording, iteration: int, *, backward: bool | None = None) -> list[int]:
+    """Operations of the iteration's forward part and, if `backward`, those made by backward rules.
+
+    Not said: those of backward rules are shown if the main pass undoes some, that is, if it is of higher order.  An
+    iteration in which no tape was open shows what ran at all.
     """
+    if backward is None:
+        backward = _undoes_backward_ops(recording, iteration)
     span = recording.ops_of(iteration)
     phase = recording.ops["phase"][span.start:span.stop]
     wanted = phase == Phase.FORWARD

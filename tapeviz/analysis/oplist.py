@@ -20,15 +20,14 @@ PENDING, NEXT, CURRENT, DONE = "pending", "next", "current", "done"
 
 @remembered
 def op_rows(recording: Recording, iteration: int | None = None) -> OpRows:
-    """The operations of an iteration (None: of the run) that belong to the user's program.
+    """The operations of an iteration (None: of the run).
 
-    What backward rules computed is left out; the update of the variables is there, without a step.
+    What backward rules computed is among them (it is recorded only for an outer tape), and so is the update of the
+    variables, without a step.
     """
     span = range(len(recording.ops)) if iteration is None else recording.ops_of(iteration)
     ops = recording.ops[span.start:span.stop]
-    kept = ops["phase"] != Phase.BACKWARD
-    ids = np.flatnonzero(kept) + span.start
-    ops = ops[kept]
+    ids = np.arange(span.start, span.stop)
     iterations = range(iteration_count(recording)) if iteration is None else range(iteration, iteration + 1)
     firsts = np.array([recording.ops_of(i).start for i in iterations], dtype=np.int64)
     which = np.maximum(np.searchsorted(firsts, ids, side="right") - 1, 0)
