@@ -8,14 +8,14 @@ from tapeviz.analysis.index import remembered
 from tapeviz.analysis.magnitude import OK, Special, special_codes
 from tapeviz.analysis.series import Series, health
 from tapeviz.recording.reader import Recording
-from tapeviz.recording.schema import NONE, What
+from tapeviz.recording.schema import NONE, Role, What
 
 
 @remembered
 def update_ratios(recording: Recording) -> list[Series]:
     """One line per variable that was assigned to, in the order of the health map.
 
-    About 1e-3 is usual.  An update of exactly zero is the special value ZERO.  Of several assignments in one iteration
+    About 1e-3 is usual.  A variable that was all zero has no ratio; an update of exactly zero is the special value ZERO.  Of several assignments in one iteration
     the last one counts.
     """
     assigns = recording.assigns[recording.assigns["tensor"] != NONE]
@@ -57,7 +57,7 @@ def _by_tensor(recording: Recording, stats: np.ndarray) -> tuple[np.ndarray, np.
 def _before(recording: Recording, assigns: np.ndarray) -> np.ndarray:
     """The tensor that held the value before each assignment, -1 where there is none."""
     tensors = recording.tensors
-    held = np.flatnonzero(tensors["variable"] != NONE)
+    held = np.flatnonzero((tensors["variable"] != NONE) & (tensors["role"] == Role.VARIABLE))
     key = tensors["variable"][held].astype(np.int64) << 32 | tensors["version"][held]
     order = np.argsort(key, kind="stable")
     key, held = key[order], held[order]

@@ -150,6 +150,19 @@ def test_without_a_recording_a_sentence_says_so(qtbot: QtBot, session: Session) 
     assert panel.graph is None
 
 
+def test_boxes_on_screen_get_the_histograms_of_their_gradients(panel: GraphPanel, opened: Session) -> None:
+    drawing = panel.canvas.drawing
+    assert drawing is not None
+    assert drawing.bars
+    done = [b for b in visible_boxes(panel) if StepState(int(drawing.dress.state[b])) is StepState.DONE
+            and b in drawing.bars and not drawing.dress.side_text(b)]
+    rect = box_rect(drawing.geometry, done[0], panel.canvas.view)
+    ink = int(DARK.bin_text[int(drawing.dress.code[done[0]])][1:], 16)
+    right = pixels(panel.canvas)[round(rect.bottom()) - 20: round(rect.bottom()) - 4,
+                                 round(rect.right()) - 60: round(rect.right()) - 9]
+    assert (right & 0xFFFFFF == ink).any()
+
+
 # --- choosing --------------------------------------------------------------------------------------
 
 

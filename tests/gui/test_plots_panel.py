@@ -199,6 +199,14 @@ def test_update_ratios_are_those_of_the_recording(panel: PlotsPanel, opened: Ses
     assert ordinary.max() < 10
 
 
+def test_the_usual_update_ratio_is_marked(panel: PlotsPanel) -> None:
+    panel._mode.button(1).click()
+    assert area_of(panel)._guide.isVisible()
+    assert area_of(panel)._guide.value() == pytest.approx(-3.0)
+    panel._mode.button(0).click()
+    assert not area_of(panel)._guide.isVisible()
+
+
 def test_themes_repaint(panel: PlotsPanel, opened: Session) -> None:
     assert pixels(area_of(panel).plot)[1, 1] == int(DARK.surface[1:], 16)
     opened.set_theme(LIGHT)

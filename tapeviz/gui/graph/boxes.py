@@ -5,6 +5,7 @@ Everything is painted in screen pixels, so that lines and letters stay crisp at 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +26,9 @@ from tapeviz.gui.theme import Theme
 OUTLINE, NAMES, HALVES, FULL = 8.0, 14.0, 30.0, 44.0
 SHAPE_WIDTH = 120.0
 FADED = 0.4
+BARS = (50.0, 14.0)
+Bars = Mapping[int, tuple[float, ...]]
+_NO_BARS: Bars = {}
 _LEAVES = (NodeKind.VARIABLE, NodeKind.CONSTANT)
 _VCENTRE = Qt.AlignmentFlag.AlignVCenter
 _LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft | _VCENTRE, Qt.AlignmentFlag.AlignRight | _VCENTRE
@@ -44,14 +48,17 @@ def box_rect(geometry: Geometry, box: int, view: View) -> QRectF:
 
 
 def paint_boxes(painter: QPainter, geometry: Geometry, dress: Dress, boxes: Indices, view: View,
-                theme: Theme, vector: bool = False) -> None:
-    """Paint these boxes; `vector`: no pixmaps, for files that are to stay sharp."""
+                theme: Theme, bars: Bars = _NO_BARS, vector: bool = False) -> None:
+    """Paint these boxes; `bars`: distributions by box; `vector`: no pixmaps, for files that are to stay sharp."""
     if box_height(view) < NAMES * theme.scale:
         _paint_far(painter, geometry, dress, boxes, view, theme)
         return
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for box in boxes.tolist():
-        _paint_near(painter, box_rect(geometry, box, view), dress, box, view.scale / theme.scale, theme, vector)
+        rect = box_rect(geometry, box, view)
+        _paint_near(painter, rect, dress, box, view.scale / theme.scale, theme, vector)
+        if box in bars and rect.height() >= FULL * theme.scale:
+            _paint_bars(painter, rect, dress, box, bars[box], view.scale, theme)
 
 
 # --- far away --------------------------------------------------------------------------------------
@@ -215,6 +222,23 @@ def _paint_texts(painter: QPainter, rect: QRectF, dress: Dress, box: int, zoom: 
         if not plain and (special is not None or theme.projector):
             _plate(painter, lower, side, font, False, theme, right=True)
         painter.drawText(lower, _RIGHT, side)
+
+
+def _paint_bars(painter: QPainter, rect: QRectF, dress: Dress, box: int, heights: tuple[float, ...], scale: float,
+                theme: Theme) -> None:
+    """A small histogram at the right of the band, where there is nothing else to say."""
+    code = int(dress.code[box])
+    if code == HOLLOW or special_of_code(code) is not None or dress.side_text(box) or theme.projector:
+        return
+    pitch, tallest = BARS[0] * scale / len(heights), BARS[1] * scale
+    right, bottom = rect.right() - 9 * scale, rect.bottom() - 5 * scale
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for i, height in enumerate(heights):
+        if height:
+            left = right - (len(heights) - i) * pitch
+            painter.fillRect(QRectF(left, bottom - height * tallest, max(1.0, pitch - 1), height * tallest),
+                             colour(theme.bin_text[code]))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 
 def _plate(painter: QPainter, band: QRectF, text: str, font: QFont, centred: bool, theme: Theme,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 
 from PySide6.QtCore import QEasingCurve, QEvent, QPointF, QRectF, Qt, QTimer, QVariantAnimation, Signal
 from PySide6.QtGui import (
@@ -17,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from tapeviz.gui.graph.boxes import box_rect, corner_radius, ring
+from tapeviz.gui.graph.boxes import FULL, box_height, box_rect, corner_radius, ring
 from tapeviz.gui.graph.drawing import Drawing, paint_drawing
 from tapeviz.gui.graph.minimap import Minimap
 from tapeviz.gui.graph.tiles import Tiles, snapped
@@ -40,6 +42,7 @@ class Canvas(QWidget):
     box_chosen = Signal(int)
     box_opened = Signal(int)         # double click or Enter
     left = Signal()                  # Backspace: fold what is around
+    view_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,6 +102,19 @@ class Canvas(QWidget):
         self._first_view()
         self.update()
 
+    def add_bars(self, bars: Mapping[int, tuple[float, ...]]) -> None:
+        """Distributions of gradients that have been read for boxes of this drawing."""
+        if bars and self._drawing is not None:
+            self._drawing = replace(self._drawing, bars={**self._drawing.bars, **bars})
+            self._tiles.clear()
+            self.update()
+
+    def boxes_on_screen(self) -> list[int]:
+        """Boxes of which there is something to be seen, if they are large enough to be read."""
+        if self._drawing is None or box_height(self._view) < FULL * self._theme.scale:
+            return []
+        return [int(box) for box in self._drawing.geometry.boxes_in(*self._view.rect(self.width(), self.height()))]
+
     def set_chosen(self, box: int | None) -> None:
         """The focused box; the view moves only if it is off screen."""
         changed = box != self._chosen
@@ -135,6 +151,7 @@ class Canvas(QWidget):
         if view != self._view:
             self._view = view
             self.update()
+            self.view_changed.emit()
 
     def pan(self, dx: float, dy: float) -> None:
         """Move what is on screen by so many pixels."""
@@ -185,6 +202,7 @@ class Canvas(QWidget):
         self._view = View(b.scale, a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share)
         if share >= 1.0:
             self._target = None
+            self.view_changed.emit()
         self.update()
 
     # --- painting ------------------------------------------------------------------------------

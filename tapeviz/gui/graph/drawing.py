@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
@@ -20,10 +21,11 @@ MARGIN = 90.0      # px: pills and wide edges reach out of what they belong to
 
 @dataclass(frozen=True)
 class Drawing:
-    """What the canvas shows."""
+    """What the canvas shows; `bars`: distributions of gradients by box, as far as they have been read."""
 
     geometry: Geometry
     dress: Dress
+    bars: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
 
 
 def paint_drawing(painter: QPainter, drawing: Drawing, view: View, rect: QRectF, theme: Theme,
@@ -36,5 +38,5 @@ def paint_drawing(painter: QPainter, drawing: Drawing, view: View, rect: QRectF,
     boxes = geometry.boxes_in(left, top, right, bottom)
     pieces = geometry.pieces.within(left, top, right, bottom)
     paint_edges(painter, geometry, dress, pieces, view, theme)
-    paint_boxes(painter, geometry, dress, boxes, view, theme, vector)
+    paint_boxes(painter, geometry, dress, boxes, view, theme, drawing.bars, vector)
     paint_pills(painter, geometry, dress, pieces, boxes, view, theme)

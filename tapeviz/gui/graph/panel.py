@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, Qt, QTimer
-from PySide6.QtGui import QPainter, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from tapeviz.analysis.focus import Focus
@@ -16,6 +16,7 @@ from tapeviz.analysis.format import count
 from tapeviz.analysis.graph import Graph, NodeKind, build_graph
 from tapeviz.analysis.layout import Layout
 from tapeviz.gui.graph.canvas import Canvas
+from tapeviz.gui.graph.distributions import Distributions
 from tapeviz.gui.graph.drawing import Drawing
 from tapeviz.gui.graph.dress import Direction, dress
 from tapeviz.gui.graph.geometry import Geometry
@@ -26,7 +27,7 @@ from tapeviz.gui.stagebar import EmptyState, Segments, SteadyButton, dress as dr
 from tapeviz.gui.theme import Theme
 
 EMPTY = "No operation has been recorded in this iteration."
-WIDE = 560               # px from which the toolbar has room for the script's name
+REST_MS = 120            # that the view rests before distributions are read
 QUICK_S = 0.03           # a graph that takes longer to build waits until the focus rests
 
 
@@ -88,6 +89,11 @@ class GraphPanel(QWidget):
         column.setSpacing(0)
         column.addLayout(bar)
         column.addLayout(self._stack, 1)
+        self._distributions = Distributions()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._read_distributions)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.timeout.connect(self.refresh)
@@ -106,6 +112,7 @@ class GraphPanel(QWidget):
         self.canvas.box_chosen.connect(self._box_chosen)
         self.canvas.box_opened.connect(self._box_opened)
         self.canvas.left.connect(self._leave)
+        self.canvas.view_changed.connect(self._rest.start)
         self._layouter.ready.connect(self._laid_out)
         session.recording_changed.connect(self._recording_changed)
         session.grew.connect(self._changed)
@@ -120,6 +127,8 @@ class GraphPanel(QWidget):
         self.refresh()
         self._layouter.settle()
         self.canvas.settle()
+        while self._read_distributions():
+            pass
 
     def paint(self, painter: QPainter, rect: QRectF) -> None:
         """Paint the whole graph without caches: for SVG and large PNG files."""
@@ -187,6 +196,19 @@ class GraphPanel(QWidget):
         self.canvas.set_drawing(Drawing(self._geometry, clothes), self._fresh)
         self._fresh = False
         self._choose(self._session.focus)
+        self._rest.start()
+
+    def _read_distributions(self) -> bool:
+        """Give the boxes on screen their histograms; whether there are more to be read."""
+        recording, drawing = self._session.recording, self.canvas.drawing
+        if recording is None or drawing is None or drawing.dress.graph.iteration >= len(recording.iterations):
+            return False
+        boxes = [box for box in self.canvas.boxes_on_screen() if box not in drawing.bars]
+        found, enough = self._distributions.read(recording, drawing.dress.graph, boxes)
+        self.canvas.add_bars(found)
+        if not enough:
+            self._rest.start()
+        return not enough
 
     def _step(self, graph: Graph) -> int | None:
         """The step the drawing stands at; None: the whole pass, which is what a running script shows."""
@@ -214,7 +236,7 @@ class GraphPanel(QWidget):
         parts = []
         if self._opened:
             parts.append(f'<a href="0" style="color:{theme.muted};text-decoration:none">{escape(script)}</a>')
-        elif self.width() >= theme.px(WIDE):
+        elif self._room_for(f"{script} › iteration {self._session.focus.iteration}"):
             parts.append(f'<span style="color:{theme.muted}">{escape(script)}</span>')
         parts += [f'<a href="{i + 1}" style="color:{theme.muted};text-decoration:none">{escape(label)}</a>'
                   for i, (_, label) in enumerate(self._opened[:-1])]
@@ -225,10 +247,17 @@ class GraphPanel(QWidget):
             text += f' <span style="color:{theme.muted}">laying out {count(len(self._whole.nodes))} boxes…</span>'
         self._crumbs.setText(text)
 
+    def _room_for(self, text: str) -> bool:
+        font = QFont(self._crumbs.font())
+        font.setBold(True)
+        return QFontMetrics(font).horizontalAdvance(text) <= self._crumbs.width()
+
     # --- the session speaks --------------------------------------------------------------------
 
     def _recording_changed(self) -> None:
         self._layouter.restart()
+        self._distributions.clear()
+        self._rest.stop()
         self._opened, self._around, self._fresh = [], None, True
         self._geometry = None
         self._cost = 0.0

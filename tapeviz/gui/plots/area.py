@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from tapeviz.analysis.format import sci
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.plots.axis import IterationAxis, NumberAxis
 from tapeviz.gui.plots.curves import Curves
@@ -47,7 +50,10 @@ class PlotArea(QWidget):
         self._hover = pg.InfiniteLine(angle=90, movable=False)
         self._hover.hide()
         self.curves.setZValue(20)       # over the cursor: a single point must not vanish under it
-        for line in (self._cursor, self._hover):
+        self._guide = pg.InfiniteLine(angle=0, movable=False, label="", labelOpts={"position": 0.02, "anchors": (
+            (0, 1), (0, 1))})
+        self._guide.hide()
+        for line in (self._cursor, self._hover, self._guide):
             self._box.addItem(line, ignoreBounds=True)
         self.above, self.below = Lanes(ABOVE, theme, self), Lanes(BELOW, theme, self)
         column = QVBoxLayout(self)
@@ -63,6 +69,7 @@ class PlotArea(QWidget):
         scene.sigMouseMoved.connect(self._mouse_moved)
         self._box.sigRangeChangedManually.connect(self._zoomed)
         self._box.sigXRangeChanged.connect(self._x_changed)
+        self._box.sigResized.connect(self._align)
         for lanes in (self.above, self.below):
             lanes.iteration_chosen.connect(self.iteration_chosen)
         self.set_theme(theme)
@@ -82,6 +89,13 @@ class PlotArea(QWidget):
         if self._fitted:
             self.fit()
 
+    def set_guide(self, value: float | None) -> None:
+        """A dashed line at a value to compare with, on an axis of decades."""
+        self._guide.setVisible(value is not None)
+        if value is not None:
+            self._guide.setPos(math.log10(value))
+            self._guide.label.setFormat(f"{sci(value, 0)} is usual")
+
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.plot.setBackground(QColor(theme.surface))
@@ -95,6 +109,9 @@ class PlotArea(QWidget):
         self._x_axis.setHeight(theme.px(24))
         self._cursor.setPen(pg.mkPen(QColor(theme.accent), width=2))     # mkPen: width in pixels
         self._hover.setPen(pg.mkPen(QColor(theme.muted), width=1, style=Qt.PenStyle.DashLine))
+        self._guide.setPen(pg.mkPen(QColor(theme.muted), width=1, style=Qt.PenStyle.DashLine))
+        self._guide.label.setColor(QColor(theme.muted))
+        self._guide.label.setFont(theme.ui_font(10.5))
         self.curves.set_theme(theme)
         for lanes in (self.above, self.below):
             lanes.set_theme(theme)
@@ -151,7 +168,7 @@ class PlotArea(QWidget):
         self._fit_y()
         self._align()
 
-    def _align(self) -> None:
+    def _align(self, *_: object) -> None:
         rect = self._box.sceneBoundingRect()
         left, right = (self.plot.mapFromScene(p).x() for p in (rect.topLeft(), rect.topRight()))
         (first, last), _ = self._box.viewRange()
@@ -163,12 +180,10 @@ class PlotArea(QWidget):
         super().resizeEvent(event)
         self._align()
 
-    @guarded(default=False)
-    def event(self, event: QEvent) -> bool:
-        done = super().event(event)
-        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Show):
-            self._align()
-        return done
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._align()
 
     # --- mouse and keys ------------------------------------------------------------------------
 

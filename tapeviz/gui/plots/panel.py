@@ -36,13 +36,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mode:
-    """What the plot shows.  `log`: on an axis of decades."""
+    """What the plot shows.  `log`: on an axis of decades; `guide`: a value to compare with."""
 
     name: str
     tip: str
     series: Callable[[Recording], Sequence[Series]]
     log: bool
     empty: str
+    guide: float | None = None
 
 
 def _loss(recording: Recording) -> Sequence[Series]:
@@ -53,7 +54,7 @@ MODES = (
     Mode("Gradient norm", "L2 norm of the gradient of every variable, on an axis of decades", gradient_lines, True,
          "No gradient of a variable has been recorded yet."),
     Mode("Update ratio", "L2 norm of each update divided by that of the weight, on an axis of decades", update_ratios,
-         True, "No update of a variable has been recorded yet."),
+         True, "No update of a variable has been recorded yet.", guide=1e-3),
     Mode("Loss", "The target of the backward pass of every iteration", _loss, False,
          "No scalar target has been recorded yet."),
 )
@@ -147,6 +148,8 @@ class PlotsPanel(QWidget):
         self._stack.setCurrentIndex(0 if lines is None else 1)
         self.legend.set_lines(lines)
         if self.area is not None:
+            mode = MODES[self._mode.current]
+            self.area.set_guide(mode.guide if lines is not None else None)
             self.area.set_lines(lines)
 
     def _make_area(self) -> None:
