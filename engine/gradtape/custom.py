@@ -24,10 +24,11 @@ class Probe:
     watch_accessed = True
 
     def __init__(self) -> None:
-        self.variables: dict[int, Variable] = {}
+        self.watched: dict[int, Variable] = {}
+        self.watches: list[tuple[int, int]] = []
 
-    def see(self, variable: Variable, position: int) -> None:
-        self.variables[variable._serial] = variable
+    def saw(self, variable: Variable) -> None:
+        """A probe tells nobody."""
 
     def mark(self, position: int) -> None:
         """A probe has no part of the list."""
@@ -73,7 +74,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
         result, grad = returned
         flat = [x if isinstance(x, Tensor) else convert(x) for x in flatten(args) if _numeric(x)]
         passed = {id(x) for x in flat}
-        variables = [probe.variables[k] for k in sorted(probe.variables) if id(probe.variables[k]) not in passed]
+        variables = [probe.watched[k] for k in sorted(probe.watched) if id(probe.watched[k]) not in passed]
         if variables and not _takes_variables(grad):
             raise CustomGradientTypeError(
                 f"{row.name}: it reads the variable {variables[0].name!r}, which is no argument, so its gradient "

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gradtape.observers import seam
+
 if TYPE_CHECKING:
     from gradtape.tensor import Tensor
     from gradtape.variable import Variable
@@ -28,9 +30,11 @@ class Recorder(Protocol):
     """What records on a list: a tape, or the probe of a custom gradient."""
 
     watch_accessed: bool
+    watched: dict[int, Variable]            # by serial
+    watches: list[tuple[int, int]]          # (length of the list at that time, position watched)
 
-    def see(self, variable: Variable, position: int) -> None:
-        """A trainable variable was read."""
+    def saw(self, variable: Variable) -> None:
+        """A trainable variable was read for the first time, and somebody observes."""
 
     def mark(self, position: int) -> None:
         """Recording starts, or stops, at this length of the list."""
@@ -39,7 +43,7 @@ class Recorder(Protocol):
 class Entries(list[Entry]):
     """A tape's list, with who uses it and where variables sit on it."""
 
-    __slots__ = ("aliases", "attached", "cached", "kept", "moved", "places", "recording", "shared")
+    __slots__ = ("aliases", "attached", "cached", "moved", "places", "recording", "shared")
 
     def __init__(self) -> None:
         self.recording: list[Recorder] = []          # who records now
@@ -47,8 +51,7 @@ class Entries(list[Entry]):
         self.shared = False                          # more than one tape was ever attached
         self.places: dict[int, int] = {}             # variable serial -> position
         self.cached: list[Variable] = []             # variables that remember their position here
-        self.aliases: dict[int, int] = {}            # id of a tensor that lives on another list -> position
-        self.kept: list[Tensor] = []                 # ... kept alive so that the id stays theirs
+        self.aliases: dict[int, tuple[int, Tensor]] | None = None   # by id: tensors that live on another list
         self.moved: tuple[Entries, int, dict[int, int]] | None = None   # appended to another list at this offset
 
     __hash__ = object.__hash__      # type: ignore[assignment]  # two lists are never the same tape
@@ -65,8 +68,7 @@ class Entries(list[Entry]):
         self.clear()
         self.places.clear()
         self.cached.clear()
-        self.aliases.clear()
-        self.kept.clear()
+        self.aliases = None
 
     def absorb(self, other: Entries) -> None:
         """Append another list to this one, so that the tapes of both can record together."""
@@ -85,9 +87,9 @@ class Entries(list[Entry]):
         self.extend(shifted(entry, move) for entry in other)
         for recorder in self.recording:
             recorder.mark(len(self))
-        for key, position in other.aliases.items():
-            self.aliases.setdefault(key, move(position))
-        self.kept.extend(other.kept)
+        if other.aliases:
+            aliases = {key: (move(position), tensor) for key, (position, tensor) in other.aliases.items()}
+            self.aliases = {**aliases, **(self.aliases or {})}
         self.attached += other.attached
         self.shared = True
         other.invalidate()
@@ -137,7 +139,7 @@ def find(x: Tensor, entries: Entries) -> int:
     if entries.aliases:
         alias = entries.aliases.get(id(x))
         if alias is not None:
-            return alias
+            return alias[0]
     where, position = home(x._entries, x._index)
     return position if where is entries else -1
 
@@ -146,15 +148,21 @@ def locate(x: Tensor, entries: Entries) -> int:
     """Position of an operand on the active list, -1 for a constant; a trainable variable is watched by being read."""
     serial = x._serial
     if not serial:
-        return find(x, entries)
+        return -1 if x._entries is None and entries.aliases is None else find(x, entries)
     variable: Any = x
-    position = entries.places.get(serial, -1)
-    if variable.trainable:
+    places = entries.places
+    position = places.get(serial, -1)
+    if variable._trainable:
         for recorder in entries.recording:
             if recorder.watch_accessed:
                 if position < 0:
-                    position = add_leaf(variable, entries)
-                recorder.see(variable, position)
+                    places[serial] = position = len(entries)
+                    entries.append(LEAF)
+                if serial not in recorder.watched:
+                    recorder.watched[serial] = variable
+                    recorder.watches.append((len(entries), position))
+                    if seam.observer is not None:
+                        recorder.saw(variable)
     if position >= 0 and variable._entries is not entries:
         # Another thread may be reading the pair: it takes the position first and then checks the list.
         variable._entries = None
@@ -175,6 +183,7 @@ def add_leaf(x: Tensor, entries: Entries) -> int:
     if where is None or not where.attached:
         x._entries, x._index = entries, position
     else:                                   # it is still needed on the list where it was made
-        entries.aliases[id(x)] = position
-        entries.kept.append(x)
+        if entries.aliases is None:
+            entries.aliases = {}
+        entries.aliases[id(x)] = (position, x)      # kept alive, so that the id stays its own
     return position

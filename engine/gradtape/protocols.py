@@ -31,6 +31,8 @@ for _module in (elementwise, activations):
 
 def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     function = UFUNCS.get(ufunc)
+    if method == "__call__" and not kwargs and function is not None:
+        return function(*inputs)
     if method == "reduce" and ufunc in REDUCTIONS:
         kwargs.setdefault("axis", 0)
         return REDUCTIONS[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None or k == "axis"})

@@ -13,7 +13,7 @@ from gradtape.nests import flatten, pack
 from gradtape.observers import seam
 from gradtape.tensor import Tensor
 from gradtape.variable import Variable
-from gradtape.walk import gradients_of, seeds_of, zeros_wanted
+from gradtape.walk import gradients_of, seeds_of, walk_simple, zeros_wanted
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,8 +34,8 @@ class GradientTape:
     watch_accessed_variables: watch trainable variables when they are read
     """
 
-    __slots__ = ("__weakref__", "_entries", "_gone", "_recording", "_spans", "_watched", "_watches",
-                 "persistent", "watch_accessed")
+    __slots__ = ("__weakref__", "_entries", "_gone", "_recording", "_spans", "persistent",
+                 "watch_accessed", "watched", "watches")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent
@@ -44,8 +44,8 @@ class GradientTape:
         self._gone = NEVER_ENTERED                      # why gradient() cannot be called; "" when it can
         self._entries: Entries | None = None
         self._spans: list[int] = []                     # start, stop, start, ... of recording, as list positions
-        self._watches: list[tuple[int, int]] = []       # (length of the list at that time, position watched)
-        self._watched: dict[int, Variable] = {}         # by serial: the order of construction
+        self.watches: list[tuple[int, int]] = []       # (length of the list at that time, position watched)
+        self.watched: dict[int, Variable] = {}         # by serial: the order of construction
 
     # --- the block -------------------------------------------------------------------------------
 
@@ -53,8 +53,20 @@ class GradientTape:
         if self._recording:
             raise RecordingStateError("Tape is still recording: leave its block before you enter it again")
         if self._entries is None:
-            self._watched = {}
-        self._start()
+            if self.watched:
+                self.watched = {}
+            if active() is None:            # the common case: a fresh tape and no other
+                self._entries = entries = Entries()
+                entries.attached = 1
+                entries.recording.append(self)
+                activate(entries)
+                self._gone = ""
+                self._spans.append(0)
+                self._recording = True
+            else:
+                self._start()
+        else:
+            self._start()
         if seam.observer is not None:
             seam.observer.on_tape_enter(self)
         return self
@@ -95,10 +107,13 @@ class GradientTape:
         self._recording = True
 
     def _stop(self) -> None:
-        entries = self._home()
+        entries = self._entries
         self._recording = False
         if entries is None:
             return
+        if entries.moved is not None:
+            entries = self._home()
+            assert entries is not None
         self._spans.append(len(entries))
         entries.recording.remove(self)
         if not entries.recording:
@@ -113,7 +128,7 @@ class GradientTape:
         while entries is not None and entries.moved is not None:
             into, offset, _ = entries.moved
             self._spans = [k + offset for k in self._spans]
-            self._watches = [(time + offset, home(entries, k)[1]) for time, k in self._watches]
+            self.watches = [(time + offset, home(entries, k)[1]) for time, k in self.watches]
             self._entries = entries = into
         return entries
 
@@ -123,7 +138,7 @@ class GradientTape:
         self._entries = None
         self._gone = why
         self._spans.clear()
-        self._watches.clear()
+        self.watches.clear()
         if entries is not None:
             entries.attached -= 1
             if not entries.attached:
@@ -153,21 +168,18 @@ class GradientTape:
             index = find(x, entries)
             if index < 0:
                 index = add_leaf(x, entries)
-            self._watches.append((len(entries), index))
+            self.watches.append((len(entries), index))
             if isinstance(x, Variable):
-                self._watched[x._serial] = x
+                self.watched[x._serial] = x
                 if not x.trainable:
                     x._entries = None
             if seam.observer is not None:
                 seam.observer.on_watch(self, x, True)
 
-    def see(self, variable: Variable, position: int) -> None:
-        """A trainable variable was read while this tape records."""
-        if variable._serial not in self._watched:
-            self._watched[variable._serial] = variable
-            self._watches.append((len(self._entries or ()), position))
-            if seam.observer is not None:
-                seam.observer.on_watch(self, variable, False)
+    def saw(self, variable: Variable) -> None:
+        """A trainable variable was read for the first time while this tape records."""
+        if seam.observer is not None:
+            seam.observer.on_watch(self, variable, False)
 
     def _is_recording(self) -> bool:
         return self._recording
@@ -178,7 +190,7 @@ class GradientTape:
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables watched so far, in the order in which they were made."""
-        return tuple(self._watched[serial] for serial in sorted(self._watched))
+        return tuple(self.watched[serial] for serial in sorted(self.watched))
 
     # --- pauses ----------------------------------------------------------------------------------
 
@@ -202,7 +214,7 @@ class GradientTape:
             raise RecordingStateError("Tape is not recording.")
         self._stop()
         self._release(NEVER_ENTERED)
-        self._watched = {}
+        self.watched = {}
         self._start()
 
     def delete(self) -> None:
@@ -237,6 +249,14 @@ class GradientTape:
         entries = self._entries
         if entries is None or self._recording or entries.moved is not None:
             entries = self._begin("gradient")
+        if (type(target) is Tensor and type(sources) is list and output_gradients is None
+                and unconnected_gradients == "none" and not entries.shared and seam.observer is None
+                and active() is None):
+            simple = walk_simple(entries, target, sources)
+            if simple is not None:
+                if not self.persistent:
+                    self._release(USED_UP)
+                return simple
         if target is None:
             raise TypeError("gradient: target is None; it should be a tensor or a nest of tensors")
         zeros = unconnected_gradients != "none" and zeros_wanted(unconnected_gradients)
@@ -299,7 +319,7 @@ class GradientTape:
         n = len(entries)
         live = bytearray(n)
         spans = self._spans if len(self._spans) % 2 == 0 else [*self._spans, n]
-        watches = iter([*self._watches, (n + 1, -1)])
+        watches = iter([*self.watches, (n + 1, -1)])
         time, watched = next(watches)
         for start, stop in zip(spans[::2], spans[1::2], strict=True):
             for k in range(start, stop):

@@ -68,6 +68,13 @@ class Variable(Tensor):
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract from the value."""
+        if type(delta) is Tensor and delta._shape == self._shape and seam.observer is None:
+            value = self._value
+            change = delta._value
+            if value.dtype is change.dtype:         # the case of every training step
+                self._value = value - change
+                self.version += 1
+                return self
         return self._set("sub", delta, self._value - self._fitting(delta))
 
     def _fitting(self, value: Any) -> Any:

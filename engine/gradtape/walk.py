@@ -14,6 +14,7 @@ from gradtape.nests import flatten
 from gradtape.observers import CallKind, GradientCall, Node, Observer, seam
 from gradtape.ops.registry import RAW, RECORDED, Op, add, adopt, undo_part, undo_row, undo_rows
 from gradtape.tensor import Tensor, make
+from gradtape.variable import Variable
 
 if TYPE_CHECKING:
     from gradtape.tape import GradientTape
@@ -28,6 +29,7 @@ PARSERS: dict[Callable[..., Any], Callable[[Entry], Parsed]] = {
 }
 
 _new = object.__new__
+ndarray = np.ndarray
 
 _calls: ContextVar[GradientCall | None] = ContextVar("gradtape_calls", default=None)
 
@@ -105,6 +107,46 @@ class Calling:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         _calls.reset(self.token)
         self.observer.on_gradient_end(self.call, self.results, error)
+
+
+def walk_simple(entries: Entries, target: Tensor, sources: list[Any]) -> list[Tensor | None] | None:
+    """The walk of a training step: one target, leaves as sources, all on this list; None: take the general road."""
+    top = target._index
+    value = target._value
+    if target._entries is not entries or value.dtype.kind not in "fc":
+        return None
+    low = top + 1
+    wanted = []
+    for s in sources:
+        t = type(s)
+        if (t is not Variable and t is not Tensor) or s._entries is not entries:
+            return None
+        i = s._index
+        if i > top or entries[i] is not LEAF:
+            return None
+        if i < low:
+            low = i
+        wanted.append(i)
+    G: list[Any] = [None] * (top + 1)
+    G[top] = np.ones(value.shape, value.dtype) if type(value) is ndarray else type(value)(1)
+    walk_bare(entries, top, low, G, bytearray(top + 1))
+    results: list[Tensor | None] = []
+    for s, i in zip(sources, wanted, strict=True):
+        g = G[i]
+        if g is None:
+            results.append(None)
+        elif g.dtype is not s._value.dtype:
+            return None                     # integers, which have no gradient
+        elif type(g) is ndarray and g.ndim:
+            y = _new(Tensor)
+            y._value = g
+            y._shape = g.shape
+            y._entries = None
+            y._index = -1
+            results.append(y)
+        else:
+            results.append(make(g))
+    return results
 
 
 def walk(tape: GradientTape, entries: Entries, targets: Sequence[Tensor], seeds: Sequence[Any],

@@ -101,6 +101,8 @@ def add(a: Any, b: Any) -> Tensor:
                 y._shape = r.shape
                 entries.append((undo_add_wide, ia, ib, sa, sb))
             return y
+    elif (tb is Tensor or tb is Variable) and (ta is ndarray or ta is float or ta is int) and seam.observer is None:
+        return add(b, a)
     return apply(elementwise.add, (a, b), {})               # type: ignore[no-any-return]
 
 
@@ -150,6 +152,21 @@ def subtract(a: Any, b: Any) -> Tensor:
             y._index = len(entries)
             y._shape = r.shape
             entries.append((undo_subtract, ia, ib, a._shape, bv.shape))
+            return y
+    elif (tb is Tensor or tb is Variable) and (ta is float or ta is int) and seam.observer is None:
+        bv = b._value
+        r = a - bv
+        if r.dtype is bv.dtype:
+            entries = active()
+            if entries is None:
+                return make(r)
+            ib = b._index
+            if b._entries is not entries:
+                ib = locate(b, entries)
+            if ib < 0:
+                return make(r)
+            y = make(r, entries, len(entries))
+            entries.append((undo_subtract, -1, ib, (), b._shape))
             return y
     return apply(elementwise.subtract, (a, b), {})              # type: ignore[no-any-return]
 
@@ -221,12 +238,24 @@ def multiply(a: Any, b: Any) -> Tensor:
                 y._shape = r.shape
                 entries.append((undo_multiply_wide, ia, ib, av, bv))
             return y
+    elif (tb is Tensor or tb is Variable) and (ta is ndarray or ta is float or ta is int) and seam.observer is None:
+        return multiply(b, a)
     return apply(elementwise.multiply, (a, b), {})              # type: ignore[no-any-return]
 
 
 def multiply_by(b: Any, a: Any) -> Tensor:
     """a * b for a on the left that is no tensor."""
     if seam.observer is None:
+        if type(a) is float and active() is None:       # learning rate times gradient
+            v = b._value
+            r = v * a
+            if r.dtype is v.dtype:
+                y = _new(Tensor)
+                y._value = r
+                y._shape = b._shape
+                y._entries = None
+                y._index = -1
+                return y
         return multiply(b, a)
     return apply(elementwise.multiply, (a, b), {})              # type: ignore[no-any-return]
 
@@ -262,6 +291,34 @@ def divide(a: Any, b: Any) -> Tensor:
                 y._index = len(entries)
                 entries.append((undo_divide, ia, ib, a._shape, bv, r))
                 return y
+        elif (tb is float or tb is int) and av.dtype.kind == "f" and b:
+            r = av / b
+            entries = active()
+            if entries is None:
+                return make(r)
+            ia = a._index
+            if a._entries is not entries:
+                ia = locate(a, entries)
+            if ia < 0:
+                return make(r)
+            y = make(r, entries, len(entries))
+            entries.append((undo_divide, ia, -1, a._shape, b, r))
+            return y
+    elif (tb is Tensor or tb is Variable) and (ta is float or ta is int) and seam.observer is None:
+        bv = b._value
+        if bv.dtype.kind == "f":
+            r = a / bv
+            entries = active()
+            if entries is None:
+                return make(r)
+            ib = b._index
+            if b._entries is not entries:
+                ib = locate(b, entries)
+            if ib < 0:
+                return make(r)
+            y = make(r, entries, len(entries))
+            entries.append((undo_divide, -1, ib, (), bv, r))
+            return y
     return apply(elementwise.divide, (a, b), {})                    # type: ignore[no-any-return]
 
 

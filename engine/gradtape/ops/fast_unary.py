@@ -11,6 +11,7 @@ from gradtape.observers import seam
 from gradtape.ops import activations, elementwise, fused, reductions
 from gradtape.ops.registry import Op, apply
 from gradtape.ops.undo import (
+    total,
     undo_cos,
     undo_cross_entropy,
     undo_exp,
@@ -86,7 +87,7 @@ def sum_(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     t = type(x)
     if axis is None and not keepdims and (t is Tensor or t is Variable) and seam.observer is None:
         v = x._value
-        r = _reduce(v, None) if v.ndim else v
+        r = total(v) if v.ndim else v
         entries = active()
         if entries is None:
             return make(r)
@@ -112,7 +113,7 @@ def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         v = x._value
         dtype = v.dtype
         if (dtype.char == "f" or dtype.char == "d") and v.size:
-            r = _reduce(v, None) / dtype.type(v.size)
+            r = total(v) / dtype.type(v.size)
             entries = active()
             if entries is None:
                 return make(r)

@@ -48,6 +48,12 @@ def narrow(g: Any, shape: tuple[int, ...]) -> Any:
     return _sum_to(g, shape)
 
 
+def total(v: Any) -> Any:
+    """Sum of all elements."""
+    ones = (_ONES4 if v.dtype is _F4 else _ONES8 if v.dtype is _F8 else {}).get(v.size)
+    return _reduce(v, None) if ones is None else ones.dot(v.ravel())
+
+
 def undo_pass(g: Any, e: Entry, G: list[Any], own: bytearray) -> None:
     """y = x + number: (undo, x, number)."""
     i = e[1]
@@ -161,9 +167,8 @@ def undo_multiply_wide(g: Any, e: Entry, G: list[Any], own: bytearray) -> None:
 def undo_divide(g: Any, e: Entry, G: list[Any], own: bytearray) -> None:
     """y = a / b: (undo, a, b, shape of a, value of b, result)."""
     _, ia, ib, sa, bv, r = e
-    c = g / bv
     if ia >= 0:
-        add(G, own, ia, narrow(c, sa))
+        add(G, own, ia, narrow(g / bv, sa))
     if ib >= 0:
         add(G, own, ib, narrow(-g * r / bv, bv.shape))
 
