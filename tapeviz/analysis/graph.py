@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeviz.analysis.format import shape_text
-from tapeviz.analysis.index import PassIndex, is_over, main_pass, pass_index, remembered, shown_ops
+from tapeviz.analysis.index import PassIndex, is_over, main_pass, pass_index, remembered_of_iteration, shown_ops
 from tapeviz.analysis.magnitude import NO_GRADIENT, NOT_CAPTURED, Magnitude, magnitude
 from tapeviz.analysis.names import is_number, own_name, tensor_text
 from tapeviz.analysis.reference import reference_of
@@ -134,7 +134,7 @@ class Graph:
         return np.fromiter((e.target for e in self.edges), dtype=np.intp, count=len(self.edges))
 
 
-@remembered
+@remembered_of_iteration
 def build_graph(recording: Recording, iteration: int, pass_: int | None = None, *,
                 backward: bool | None = None) -> Graph:
     """The graph of an iteration with the gradients of one pass (default: the main one of the iteration).

@@ -15,27 +15,57 @@ from tapeviz.recording.schema import NONE, Phase, State, What
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_KEPT = 64      # results per function and recording; older ones are computed again when asked for
+_KEPT = 32      # results per function and recording; older ones are computed again when asked for
 
-_memory: WeakKeyDictionary[Recording, dict[str, tuple[int, dict[Any, Any]]]] = WeakKeyDictionary()
+_Results = dict[Any, Any]
+_memory: WeakKeyDictionary[Recording, dict[str, tuple[int, _Results, _Results]]] = WeakKeyDictionary()
 
 
 def remembered(function: Callable[Concatenate[Recording, _P], _R]) -> Callable[Concatenate[Recording, _P], _R]:
     """Keep the results of a function of a recording until the recording has grown."""
+    return _remembering(function, None)
+
+
+def remembered_of_iteration(
+        function: Callable[Concatenate[Recording, _P], _R]) -> Callable[Concatenate[Recording, _P], _R]:
+    """The same for a function of an iteration (its second argument): kept for good once the iteration is over.
+
+    A live recording grows thirty times a second; what is shown of an earlier iteration must not be made anew each time.
+    """
+    return _remembering(function, lambda recording, iteration: iteration)
+
+
+def remembered_of_pass(
+        function: Callable[Concatenate[Recording, _P], _R]) -> Callable[Concatenate[Recording, _P], _R]:
+    """The same for a function of a pass."""
+    return _remembering(function, lambda recording, pass_: recording.iteration_of_pass(pass_))
+
+
+def _remembering(function: Callable[Concatenate[Recording, _P], _R],
+                 iteration_of: Callable[[Recording, Any], int | None] | None,
+                 ) -> Callable[Concatenate[Recording, _P], _R]:
     name = f"{function.__module__}.{function.__qualname__}"
 
     def look_up(recording: Recording, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         functions = _memory.setdefault(recording, {})
-        revision, results = functions.get(name, (-1, {}))
+        revision, passing, lasting = functions.get(name, (-1, {}, {}))
         if revision != recording.revision:
-            results = {}
-            functions[name] = (recording.revision, results)
+            passing = {}
+            functions[name] = (recording.revision, passing, lasting)
         key = (args, tuple(sorted(kwargs.items())))
-        if key not in results:
+        if key in lasting:
+            kept: _R = lasting[key]
+            return kept
+        if key not in passing:
+            result = function(recording, *args, **kwargs)
+            iteration = iteration_of(recording, args[0]) if iteration_of and args else None
+            # one more iteration must have begun: then everything of this one has been written
+            results = lasting if iteration is not None and iteration < len(recording.iterations) - 1 else passing
             if len(results) >= _KEPT:
                 del results[next(iter(results))]
-            results[key] = function(recording, *args, **kwargs)
-        found: _R = results[key]
+            results[key] = result
+            return result
+        found: _R = passing[key]
         return found
 
     update_wrapper(look_up, function)
@@ -63,7 +93,7 @@ class PassIndex:
     results: np.ndarray
 
 
-@remembered
+@remembered_of_pass
 def pass_index(recording: Recording, pass_: int) -> PassIndex:
     """The index of one pass."""
     rows = recording.steps_of(pass_)

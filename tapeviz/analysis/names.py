@@ -18,7 +18,8 @@ _TEXT = r"\\(?:mathrm|text|operatorname\*?|mathtt|textrm|mathbf)\s*\{[^{}]*\}"
 _TOKEN = re.compile(rf"{_TEXT}|\\[A-Za-z]+|\\.|[A-Za-z][A-Za-z0-9]*|.", re.DOTALL)
 _NUMBERED = re.compile(r"([A-Za-z]+?)_?(\d+)\Z")
 _BARRED_NUMBER = re.compile(r"\\bar\{([A-Za-z]|\\[A-Za-z]+|\\mathrm\{[^{}]*\})_\{([^{}]*)\}\}")
-_TWO_INDICES = re.compile(r"_\{(\w+)\}_(\{[^{}]*\}|\w)")
+_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"      # braces, with braces inside
+_TWO_INDICES = re.compile(rf"_{_GROUP}_(?:{_GROUP}|(\w))")
 _INDEXED = re.compile(r"([A-Za-z_]\w*)\[(\d+)\]\Z")
 
 
@@ -110,7 +111,12 @@ def substitute(formula: str, names: Mapping[str, str]) -> str:
                     pieces.append(letter)
         else:
             pieces.append(token)
-    return _TWO_INDICES.sub(lambda m: f"_{{{m[1]},{m[2].strip('{}')}}}", "".join(pieces))
+    return _one_index("".join(pieces))
+
+
+def _one_index(formula: str) -> str:
+    """Two indices after each other (a number of the name, an index of the formula) are one: h_{8,k}."""
+    return _TWO_INDICES.sub(lambda m: f"_{{{m[1]},{m[2] or m[3]}}}", formula)
 
 
 def _put(pieces: list[str], name: str) -> None:
@@ -135,4 +141,4 @@ def barred(latex: str) -> str:
 
 def tidy_bars(formula: str) -> str:
     """The same for every gradient in a formula."""
-    return _BARRED_NUMBER.sub(r"\\bar{\1}_{\2}", formula)
+    return _one_index(_BARRED_NUMBER.sub(r"\\bar{\1}_{\2}", formula))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tapeviz.analysis.format import shape_text
-from tapeviz.analysis.index import iteration_count, main_pass, remembered
+from tapeviz.analysis.index import iteration_count, main_pass, remembered_of_iteration
 from tapeviz.analysis.magnitude import Special, ratio_bins, special_codes
 from tapeviz.analysis.opcolumns import OpRows
 from tapeviz.analysis.opfilter import filter_rows
@@ -18,7 +18,7 @@ from tapeviz.recording.schema import NONE, Phase, Status, What
 PENDING, NEXT, CURRENT, DONE = "pending", "next", "current", "done"
 
 
-@remembered
+@remembered_of_iteration
 def op_rows(recording: Recording, iteration: int | None = None) -> OpRows:
     """The operations of an iteration (None: of the run).
 

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from tapeviz.analysis.index import main_pass, pass_index, remembered
+from tapeviz.analysis.index import main_pass, pass_index, remembered_of_iteration
 from tapeviz.analysis.magnitude import median_norm, special_codes
 from tapeviz.analysis.series import health
 from tapeviz.recording.reader import Recording
 
 
-@remembered
+@remembered_of_iteration
 def reference_of(recording: Recording, iteration: int) -> float:
     """The median gradient norm over the sources of an iteration, as in the health map.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeviz.analysis.formulas import Rule, formula, letters, rule, title
 from tapeviz.analysis.graph import cancellation
-from tapeviz.analysis.index import PassIndex, pass_index, remembered
+from tapeviz.analysis.index import PassIndex, pass_index, remembered, remembered_of_pass
 from tapeviz.analysis.magnitude import (
     NO_GRADIENT,
     OK,
@@ -145,7 +145,7 @@ class StepCard:
     numeric_check: float | None = None
 
 
-@remembered
+@remembered_of_pass
 def steps_of(recording: Recording, pass_: int) -> StepTable:
     """All steps of a pass."""
     index = pass_index(recording, pass_)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tapeviz.analysis.formulas import title
-from tapeviz.analysis.index import main_pass, pass_index, remembered, shown_ops
+from tapeviz.analysis.index import main_pass, pass_index, remembered_of_iteration, shown_ops
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins, special_codes
 from tapeviz.analysis.names import own_name
 from tapeviz.analysis.reference import reference_of
@@ -35,7 +35,7 @@ class Site:
     recurrent: bool
 
 
-@remembered
+@remembered_of_iteration
 def time_map(recording: Recording, iteration: int, pass_: int | None = None) -> tuple[Site, ...]:
     """Every place that ran at least four times and was differentiated, in the order of the program."""
     if pass_ is None:
