@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -57,3 +58,23 @@ class OpRows:
     def word(self, row: int) -> str:
         """The health of a row in one word ("vanishing", "typical", ...)."""
         return health_word(self.gradient(row), float(self.reference[row]))
+
+
+_CODED = {"name": "names", "output": "outputs", "shape": "shapes", "file": "files"}
+
+
+def joined(first: OpRows, second: OpRows) -> OpRows:
+    """The rows of one table after those of another; their texts get one numbering."""
+    if not len(first) or not len(second):
+        return second if not len(first) else first
+    columns: dict[str, Any] = {}
+    for column, dictionary in _CODED.items():
+        mine, theirs = getattr(first, dictionary), getattr(second, dictionary)
+        number = {text: code for code, text in enumerate(dict.fromkeys((*mine, *theirs)))}
+        moved = np.array([number[text] for text in theirs], dtype=np.int32)
+        columns[column] = np.concatenate([getattr(first, column), moved[getattr(second, column)]])
+        columns[dictionary] = tuple(number)
+    for field in fields(OpRows):
+        if field.name not in columns:
+            columns[field.name] = np.concatenate([getattr(first, field.name), getattr(second, field.name)])
+    return OpRows(**columns)

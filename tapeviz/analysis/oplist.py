@@ -3,40 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tapeviz.analysis.format import shape_text
 from tapeviz.analysis.index import iteration_count, main_pass, remembered_of_iteration
-from tapeviz.analysis.magnitude import Special, ratio_bins, special_codes
-from tapeviz.analysis.opcolumns import OpRows
+from tapeviz.analysis.magnitude import OK, Special, ratio_bins, special_codes
+from tapeviz.analysis.opcolumns import OpRows, joined
 from tapeviz.analysis.opfilter import filter_rows
-from tapeviz.analysis.reference import reference_of, references
+from tapeviz.analysis.reference import reference_of
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, Phase, Status, What
 
 PENDING, NEXT, CURRENT, DONE = "pending", "next", "current", "done"
+_BATCH = 20_000        # rows of a growing run that may be made anew each time
+_FEW = 256             # iterations whose records are looked up one by one
 
 
-@remembered_of_iteration
 def op_rows(recording: Recording, iteration: int | None = None) -> OpRows:
     """The operations of an iteration (None: of the run).
 
     What backward rules computed is among them (it is recorded only for an outer tape), and so is the update of the
     variables, without a step.
     """
-    span = range(len(recording.ops)) if iteration is None else recording.ops_of(iteration)
+    if iteration is None:
+        return _runs.setdefault(recording, _Run()).rows(recording)
+    return _rows_of_iteration(recording, iteration)
+
+
+@remembered_of_iteration
+def _rows_of_iteration(recording: Recording, iteration: int) -> OpRows:
+    return _rows(recording, range(iteration, iteration + 1))
+
+
+class _Run:
+    """The rows of a whole run while it grows: those of iterations that are over are made once."""
+
+    def __init__(self) -> None:
+        self._revision = -1
+        self._over = 0                            # so many iterations are in `_settled`
+        self._settled: OpRows | None = None
+        self._shown: OpRows | None = None
+
+    def rows(self, recording: Recording) -> OpRows:
+        if self._shown is None or self._revision != recording.revision:
+            self._revision = recording.revision
+            count = iteration_count(recording)
+            over = count if recording.finished else max(count - 1, 0)
+            if over > self._over and recording.ops_of(over - 1).stop - self._first(recording) > _BATCH:
+                self._settled = self._with(_rows(recording, range(self._over, over)))
+                self._over = over
+            self._shown = self._with(_rows(recording, range(self._over, count)))
+        return self._shown
+
+    def _first(self, recording: Recording) -> int:
+        return recording.ops_of(self._over).start
+
+    def _with(self, newer: OpRows) -> OpRows:
+        return newer if self._settled is None else joined(self._settled, newer)
+
+
+def _rows(recording: Recording, iterations: range) -> OpRows:
+    """The rows of some iterations that follow each other."""
+    spans = [recording.ops_of(i) for i in iterations]
+    span = range(spans[0].start, spans[-1].stop) if spans else range(0)
     ops = recording.ops[span.start:span.stop]
     ids = np.arange(span.start, span.stop)
-    iterations = range(iteration_count(recording)) if iteration is None else range(iteration, iteration + 1)
-    firsts = np.array([recording.ops_of(i).start for i in iterations], dtype=np.int64)
+    firsts = np.array([s.start for s in spans], dtype=np.int64)
     which = np.maximum(np.searchsorted(firsts, ids, side="right") - 1, 0)
     output = np.where(ops["nout"] > 0, ops["output"], NONE).astype(np.int64)
     output[output >= len(recording.tensors)] = NONE
     back = _Backward(recording, ids, output, iterations)
-    relative = references(recording) if iteration is None else np.array([reference_of(recording, iteration)])
-    reference = relative[which] if len(ids) else np.zeros(0)
-    value, value_code = _values(output, recording.stats_of(What.VALUE, iteration=iteration))
+    relative = np.array([reference_of(recording, i) for i in iterations] or [np.nan])
+    reference = relative[which]
+    value, value_code = _values(output, _of_each(recording, What.VALUE, iterations))
     name, names = _coded(ops["kind"], lambda k: recording.kind(k).name)
     out, outputs = _outputs(recording, output)
     shape, shapes = _shapes(recording, output)
@@ -45,11 +86,19 @@ def op_rows(recording: Recording, iteration: int | None = None) -> OpRows:
     files = tuple(dict.fromkeys(p.file for p in places if p)) or ("",)
     file = np.array([files.index(p.file) if p else 0 for p in places] or [0], dtype=np.int32)[where]
     line = np.array([p.line if p else 0 for p in places] or [0], dtype=np.int32)[where]
-    grad, code = back.grad, back.code
+    bins = np.where(back.code == OK, ratio_bins(back.grad, reference), 0).astype(np.int8)
+    number = ids - firsts[which] + 1 if len(ids) else ids
     return OpRows(
-        ids, ids - (firsts[which] if len(ids) else 0) + 1, which + iterations.start, back.step, back.arrived, name, out,
-        shape, file, line, value, value_code, grad, code, np.where(code == 0, ratio_bins(grad, reference), 0).astype(
-            np.int8), reference, ops["dur"].astype(np.int64), names, outputs, shapes, files)
+        ids, number, which + iterations.start, back.step, back.arrived, name, out, shape, file, line, value, value_code,
+        back.grad, back.code, bins, reference, ops["dur"].astype(np.int64), names, outputs, shapes, files)
+
+
+def _of_each(recording: Recording, what: What, iterations: range) -> np.ndarray:
+    """Statistics of some iterations; for many it is cheaper to take those of the whole run."""
+    if len(iterations) > _FEW:
+        return recording.stats_of(what)
+    found = [recording.stats_of(what, iteration=i) for i in iterations]
+    return np.concatenate(found) if found else recording.stats[:0]
 
 
 class _Backward:
@@ -69,8 +118,7 @@ class _Backward:
             self._read(recording)
 
     def _read(self, recording: Recording) -> None:
-        steps = self._mine(recording, recording.steps_of(int(self.passes[0])) if len(self.passes) == 1
-                           else recording.steps)
+        steps = self._mine(recording, recording.steps, recording.steps_of)
         rows = self._rows_of_ops(steps["op"].astype(np.int64))
         self.step[rows[rows >= 0]] = steps["step"][rows >= 0].astype(np.int64) + 1
         over = recording.passes["status"][self.passes] != Status.RUNNING
@@ -89,18 +137,20 @@ class _Backward:
         np.minimum.at(first, rows[good], self.step[senders[good]])
         self.arrived = np.where(first < np.iinfo(np.int64).max, first, 0)
 
-    def _mine(self, recording: Recording, records: np.ndarray) -> np.ndarray:
-        """The records of the passes at hand."""
+    def _mine(self, recording: Recording, every: np.ndarray, of_pass: Callable[[int], np.ndarray]) -> np.ndarray:
+        """The records of the passes at hand; of many they are picked from all."""
+        if len(self.passes) <= _FEW:
+            return np.concatenate([of_pass(p) for p in self.passes.tolist()])
         chosen = np.zeros(len(recording.passes), dtype=bool)
         chosen[self.passes] = True
         if chosen.all():      # the usual case; picking records means copying them
-            return records
-        known = records["pass"] < len(chosen)
-        return np.asarray(records[known & chosen[np.minimum(records["pass"], len(chosen) - 1)]])
+            return every
+        known = every["pass"] < len(chosen)
+        return np.asarray(every[known & chosen[np.minimum(every["pass"], len(chosen) - 1)]])
 
     def _stats(self, recording: Recording, what: What) -> np.ndarray:
-        one = int(self.passes[0]) if len(self.passes) == 1 else None
-        stats = self._mine(recording, recording.stats_of(what, pass_=one))
+        every = recording.stats_of(what) if len(self.passes) > _FEW else recording.stats[:0]
+        stats = self._mine(recording, every, lambda pass_: recording.stats_of(what, pass_=pass_))
         return stats[stats["tensor"] < len(self._row_of_tensor)]
 
     def _rows_of_ops(self, ops: np.ndarray) -> np.ndarray:
@@ -167,3 +217,6 @@ def _shapes(recording: Recording, output: np.ndarray) -> tuple[np.ndarray, tuple
     known = output != NONE
     shapes[known] = recording.tensors["shape"][output[known]]
     return _coded(shapes, lambda s: shape_text(recording.shape(s)) if s != NONE else "")
+
+
+_runs: WeakKeyDictionary[Recording, _Run] = WeakKeyDictionary()

@@ -30,11 +30,3 @@ def reference_of(recording: Recording, iteration: int) -> float:
     rows = np.array(stats, dtype=stats[0].dtype)
     return median_norm(rows["l2"], special_codes(rows))
 
-
-def references(recording: Recording) -> np.ndarray:
-    """`reference_of` for every iteration."""
-    median = np.array(health(recording).median)
-    for iteration in np.flatnonzero(np.isnan(median)).tolist():
-        if recording.passes_of(iteration):
-            median[iteration] = reference_of(recording, iteration)
-    return median

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -96,7 +98,8 @@ def test_the_filter(rows, text, expected):
     np.testing.assert_array_equal(matching(rows, text), found.mask)
 
 
-@pytest.mark.parametrize("text", ["²", "train.py:²", "line:" + "9" * 40, "grad<" + "9" * 400, "step>1e400", "shape:[", "*"])
+@pytest.mark.parametrize("text", [
+    "²", "train.py:²", "line:" + "9" * 40, "grad<" + "9" * 400, "step>1e400", "shape:[", "*"])
 def test_odd_texts_are_no_errors(rows, text):
     assert len(filter_rows(rows, text).mask) == len(rows)
 
@@ -139,6 +142,23 @@ def test_rows_grow_with_the_recording(tmp_path):
             recording.poll()
             sizes.append(len(op_rows(recording)))
         assert sizes[1] - sizes[0] == sizes[2] - sizes[1] == len(op_rows(recording, 0))
+
+
+def test_the_rows_of_a_run_that_grew_are_those_of_the_run_read_at_once(tmp_path, monkeypatch):
+    """Whatever part of them was made when its iterations were over."""
+    with Writer(tmp_path / "live.tapeviz", {}) as writer, open_recording(tmp_path / "live.tapeviz") as recording:
+        training = Training(writer, 3, 4, 0.1, 7, True, True)
+        monkeypatch.setattr("tapeviz.analysis.oplist._BATCH", 60)
+        for _ in range(12):
+            training.iterate()
+            writer.flush()
+            recording.poll()
+            grown = op_rows(recording)
+        monkeypatch.undo()
+        with open_recording(tmp_path / "live.tapeviz") as again:
+            whole = op_rows(again)
+        for field in dataclasses.fields(whole):
+            np.testing.assert_array_equal(getattr(grown, field.name), getattr(whole, field.name), err_msg=field.name)
 
 
 @pytest.mark.slow
