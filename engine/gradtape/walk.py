@@ -28,6 +28,9 @@ PARSERS: dict[Callable[..., Any], Callable[[Entry], Parsed]] = {
     undo_rows: lambda e: e[1:],
 }
 
+# Of the fast forms: (row, positions before, end of the entry's positions, positions after).
+FORMS: dict[Callable[..., Any], tuple[Op, tuple[int, ...], int, tuple[int, ...]]] = {}
+
 _new = object.__new__
 ndarray = np.ndarray
 
@@ -185,8 +188,10 @@ def walk(tape: GradientTape, entries: Entries, targets: Sequence[Tensor], seeds:
             else:
                 add(G, own, i, seed._value if isinstance(seed, Tensor) else seed)
         keep = {i for i in wanted if i >= 0 and entries[i] is not LEAF}
-        if recorded or observer is not None:
-            walk_by_rows(entries, top, low, G, own, keep, live, call, observer, recorded)
+        if recorded:
+            walk_by_rows(entries, top, low, G, own, keep, live, call, observer, True)
+        elif observer is not None and call is not None:
+            walk_observed(entries, top, low, G, own, keep, live, call, observer)
         elif keep or live is not None:
             walk_marked(entries, top, low, G, own, keep, live)
         else:
@@ -305,6 +310,50 @@ def walk_by_rows(entries: Entries, top: int, low: int, G: list[Any], own: bytear
                     add(G, own, i, c)
         if observer is not None and call is not None:
             observer.on_vjp_exit(call, node, tuple(_plain(c) for c in contributions))
+
+
+def walk_observed(entries: Entries, top: int, low: int, G: list[Any], own: bytearray, keep: set[int],
+                  live: bytearray | None, call: GradientCall, observer: Observer) -> None:
+    """The walk that tells an observer what each entry contributes to each of its inputs.
+
+    A fast form undoes its entry into an empty list, from where its contributions are read and added up; what the
+    rows recorded, and an op that takes the same tensor twice, goes by the rules.
+    """
+    scratch: list[Any] = [None] * (top + 1)
+    unused = bytearray(top + 1)
+    for k in range(top, low, -1):
+        g = G[k]
+        if g is None:
+            continue
+        e = entries[k]
+        undo = e[0]
+        if undo is None or (live is not None and not live[k]):
+            continue
+        form = FORMS.get(undo)
+        if form is None or (form[2] == 3 and e[1] == e[2]):
+            walk_by_rows(entries, k, k - 1, G, own, keep, live, call, observer, False)
+            continue
+        if k not in keep:
+            G[k] = None
+        row, before, end, after = form
+        indices = before + e[1:end] + after
+        node = Node(row, k, indices, (k,))
+        observer.on_vjp_enter(call, node, (g,))
+        try:
+            undo(g, e, scratch, unused)
+        except Exception as error:
+            explain(error, entries, k)
+            raise
+        contributions = tuple([scratch[i] if i >= 0 else None for i in indices])
+        for i, c in zip(indices, contributions, strict=True):
+            if i >= 0:
+                scratch[i] = None
+                p = G[i]
+                if p is None:
+                    G[i] = c
+                else:
+                    add(G, own, i, c)
+        observer.on_vjp_exit(call, node, contributions)
 
 
 def _plain(value: Any) -> Any:

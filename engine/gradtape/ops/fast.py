@@ -15,12 +15,13 @@ import numpy as np
 from gradtape.entries import active, locate
 from gradtape.observers import seam
 from gradtape.ops import elementwise, linalg
-from gradtape.ops.registry import apply
+from gradtape.ops.registry import apply, slow
 from gradtape.ops.undo import (
     undo_add,
     undo_add_wide,
     undo_divide,
     undo_matmul,
+    undo_minus,
     undo_multiply,
     undo_multiply_wide,
     undo_pass,
@@ -37,11 +38,11 @@ _new = object.__new__
 ndarray = np.ndarray
 
 
-def add(a: Any, b: Any) -> Tensor:
+def add(a: Any, b: Any, told: bool = False) -> Any:
     """a + b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
-    if (ta is Tensor or ta is Variable) and seam.observer is None:
+    if (ta is Tensor or ta is Variable) and (told or seam.observer is None):
         av = a._value
         if tb is Tensor or tb is Variable:
             bv = b._value
@@ -63,16 +64,16 @@ def add(a: Any, b: Any) -> Tensor:
                 y._index = len(entries)
                 entries.append((undo_pass, ia, b))
                 return y
-            return apply(elementwise.add, (a, b), {})       # type: ignore[no-any-return]  # an op returns Any
+            return slow(elementwise.add, (a, b), {}, told)
         elif tb is ndarray and b.ndim:
             bv = b
         else:
-            return apply(elementwise.add, (a, b), {})       # type: ignore[no-any-return]
+            return slow(elementwise.add, (a, b), {}, told)
         if av.dtype is bv.dtype:
             try:
                 r = av + bv
             except ValueError:
-                return apply(elementwise.add, (a, b), {})   # type: ignore[no-any-return]  # explains the error
+                return slow(elementwise.add, (a, b), {}, told)
             entries = active()
             if entries is None:
                 return make(r)
@@ -101,37 +102,49 @@ def add(a: Any, b: Any) -> Tensor:
                 y._shape = r.shape
                 entries.append((undo_add_wide, ia, ib, sa, sb))
             return y
-    elif (tb is Tensor or tb is Variable) and (ta is ndarray or ta is float or ta is int) and seam.observer is None:
-        return add(b, a)
-    return apply(elementwise.add, (a, b), {})               # type: ignore[no-any-return]
+    elif ((tb is Tensor or tb is Variable) and (ta is ndarray or ta is float or ta is int)
+          and (active() is None if told else seam.observer is None)):
+        return add(b, a, told)
+    return slow(elementwise.add, (a, b), {}, told)
 
 
-def add_to(b: Any, a: Any) -> Tensor:
+def add_to(b: Any, a: Any) -> Any:
     """a + b for a on the left that is no tensor: the fast forms look for the tensor on their left."""
-    if seam.observer is None:
-        return add(b, a)
-    return apply(elementwise.add, (a, b), {})               # type: ignore[no-any-return]
+    return add(b, a) if seam.observer is None else apply(elementwise.add, (a, b), {})
 
 
-def subtract(a: Any, b: Any) -> Tensor:
+def subtract(a: Any, b: Any, told: bool = False) -> Any:
     """a - b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
-    if (ta is Tensor or ta is Variable) and seam.observer is None:
+    if (ta is Tensor or ta is Variable) and (told or seam.observer is None):
         av = a._value
         if tb is Tensor or tb is Variable:
             bv = b._value
         elif tb is ndarray and b.ndim:
             bv = b
         elif tb is float or tb is int:
-            return add(a, -b)
+            r = av - b
+            if r.dtype is av.dtype:
+                entries = active()
+                if entries is None:
+                    return make(r)
+                ia = a._index
+                if a._entries is not entries:
+                    ia = locate(a, entries)
+                if ia < 0:
+                    return make(r)
+                y = make(r, entries, len(entries))
+                entries.append((undo_minus, ia, b))
+                return y
+            return slow(elementwise.subtract, (a, b), {}, told)
         else:
-            return apply(elementwise.subtract, (a, b), {})      # type: ignore[no-any-return]
+            return slow(elementwise.subtract, (a, b), {}, told)
         if av.dtype is bv.dtype:
             try:
                 r = av - bv
             except ValueError:
-                return apply(elementwise.subtract, (a, b), {})  # type: ignore[no-any-return]
+                return slow(elementwise.subtract, (a, b), {}, told)
             entries = active()
             if entries is None:
                 return make(r)
@@ -153,7 +166,7 @@ def subtract(a: Any, b: Any) -> Tensor:
             y._shape = r.shape
             entries.append((undo_subtract, ia, ib, a._shape, bv.shape))
             return y
-    elif (tb is Tensor or tb is Variable) and (ta is float or ta is int) and seam.observer is None:
+    elif (tb is Tensor or tb is Variable) and (ta is float or ta is int) and (told or seam.observer is None):
         bv = b._value
         r = a - bv
         if r.dtype is bv.dtype:
@@ -168,14 +181,14 @@ def subtract(a: Any, b: Any) -> Tensor:
             y = make(r, entries, len(entries))
             entries.append((undo_subtract, -1, ib, (), b._shape))
             return y
-    return apply(elementwise.subtract, (a, b), {})              # type: ignore[no-any-return]
+    return slow(elementwise.subtract, (a, b), {}, told)
 
 
-def multiply(a: Any, b: Any) -> Tensor:
+def multiply(a: Any, b: Any, told: bool = False) -> Any:
     """a * b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
-    if (ta is Tensor or ta is Variable) and seam.observer is None:
+    if (ta is Tensor or ta is Variable) and (told or seam.observer is None):
         av = a._value
         if tb is Tensor or tb is Variable:
             bv = b._value
@@ -197,16 +210,16 @@ def multiply(a: Any, b: Any) -> Tensor:
                 y._index = len(entries)
                 entries.append((undo_scale, ia, b))
                 return y
-            return apply(elementwise.multiply, (a, b), {})      # type: ignore[no-any-return]
+            return slow(elementwise.multiply, (a, b), {}, told)
         elif tb is ndarray and b.ndim:
             bv = b
         else:
-            return apply(elementwise.multiply, (a, b), {})      # type: ignore[no-any-return]
+            return slow(elementwise.multiply, (a, b), {}, told)
         if av.dtype is bv.dtype:
             try:
                 r = av * bv
             except ValueError:
-                return apply(elementwise.multiply, (a, b), {})  # type: ignore[no-any-return]
+                return slow(elementwise.multiply, (a, b), {}, told)
             entries = active()
             if entries is None:
                 return make(r)
@@ -238,12 +251,13 @@ def multiply(a: Any, b: Any) -> Tensor:
                 y._shape = r.shape
                 entries.append((undo_multiply_wide, ia, ib, av, bv))
             return y
-    elif (tb is Tensor or tb is Variable) and (ta is ndarray or ta is float or ta is int) and seam.observer is None:
-        return multiply(b, a)
-    return apply(elementwise.multiply, (a, b), {})              # type: ignore[no-any-return]
+    elif ((tb is Tensor or tb is Variable) and (ta is ndarray or ta is float or ta is int)
+          and (active() is None if told else seam.observer is None)):
+        return multiply(b, a, told)
+    return slow(elementwise.multiply, (a, b), {}, told)
 
 
-def multiply_by(b: Any, a: Any) -> Tensor:
+def multiply_by(b: Any, a: Any) -> Any:
     """a * b for a on the left that is no tensor."""
     if seam.observer is None:
         if type(a) is float and active() is None:       # learning rate times gradient
@@ -257,14 +271,14 @@ def multiply_by(b: Any, a: Any) -> Tensor:
                 y._index = -1
                 return y
         return multiply(b, a)
-    return apply(elementwise.multiply, (a, b), {})              # type: ignore[no-any-return]
+    return apply(elementwise.multiply, (a, b), {})
 
 
-def divide(a: Any, b: Any) -> Tensor:
+def divide(a: Any, b: Any, told: bool = False) -> Any:
     """a / b, elementwise with broadcasting; integers give float64."""
     ta = type(a)
     tb = type(b)
-    if (ta is Tensor or ta is Variable) and seam.observer is None:
+    if (ta is Tensor or ta is Variable) and (told or seam.observer is None):
         av = a._value
         if tb is Tensor or tb is Variable:
             bv = b._value
@@ -272,7 +286,7 @@ def divide(a: Any, b: Any) -> Tensor:
                 try:
                     r = av / bv
                 except ValueError:
-                    return apply(elementwise.divide, (a, b), {})    # type: ignore[no-any-return]
+                    return slow(elementwise.divide, (a, b), {}, told)
                 entries = active()
                 if entries is None:
                     return make(r)
@@ -304,7 +318,7 @@ def divide(a: Any, b: Any) -> Tensor:
             y = make(r, entries, len(entries))
             entries.append((undo_divide, ia, -1, a._shape, b, r))
             return y
-    elif (tb is Tensor or tb is Variable) and (ta is float or ta is int) and seam.observer is None:
+    elif (tb is Tensor or tb is Variable) and (ta is float or ta is int) and (told or seam.observer is None):
         bv = b._value
         if bv.dtype.kind == "f":
             r = a / bv
@@ -319,14 +333,14 @@ def divide(a: Any, b: Any) -> Tensor:
             y = make(r, entries, len(entries))
             entries.append((undo_divide, -1, ib, (), bv, r))
             return y
-    return apply(elementwise.divide, (a, b), {})                    # type: ignore[no-any-return]
+    return slow(elementwise.divide, (a, b), {}, told)
 
 
-def power(a: Any, b: Any) -> Tensor:
+def power(a: Any, b: Any, told: bool = False) -> Any:
     """a ** b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
-    if (ta is Tensor or ta is Variable) and (tb is int or tb is float) and seam.observer is None:
+    if (ta is Tensor or ta is Variable) and (tb is int or tb is float) and (told or seam.observer is None):
         av = a._value
         if av.dtype.kind == "f":
             r = av * av if b == 2 else av ** b
@@ -345,31 +359,31 @@ def power(a: Any, b: Any) -> Tensor:
             y._index = len(entries)
             entries.append((undo_power, ia, b, av, r))
             return y
-    return apply(elementwise.power, (a, b), {})                     # type: ignore[no-any-return]
+    return slow(elementwise.power, (a, b), {}, told)
 
 
-def matmul(a: Any, b: Any) -> Tensor:
+def matmul(a: Any, b: Any, told: bool = False) -> Any:
     """Matrix product of the last two axes; vectors are rows on the left and columns on the right."""
     ta = type(a)
     tb = type(b)
-    if seam.observer is None:
+    if (told or seam.observer is None):
         if ta is Tensor or ta is Variable:
             av = a._value
         elif ta is ndarray:
             av = a
         else:
-            return apply(linalg.matmul, (a, b), {})                 # type: ignore[no-any-return]
+            return slow(linalg.matmul, (a, b), {}, told)
         if tb is Tensor or tb is Variable:
             bv = b._value
         elif tb is ndarray:
             bv = b
         else:
-            return apply(linalg.matmul, (a, b), {})                 # type: ignore[no-any-return]
+            return slow(linalg.matmul, (a, b), {}, told)
         if av.dtype is bv.dtype and 0 < av.ndim < 3 and 0 < bv.ndim < 3 and av.dtype.kind == "f":
             try:
                 r = av.dot(bv)      # a third cheaper than @ on small matrices
             except ValueError:
-                return apply(linalg.matmul, (a, b), {})             # type: ignore[no-any-return]
+                return slow(linalg.matmul, (a, b), {}, told)
             entries = active()
             if entries is None:
                 return make(r)
@@ -398,4 +412,9 @@ def matmul(a: Any, b: Any) -> Tensor:
             y._index = len(entries)
             entries.append((undo_matmul, ia, ib, av, bv))
             return y
-    return apply(linalg.matmul, (a, b), {})                         # type: ignore[no-any-return]
+    return slow(linalg.matmul, (a, b), {}, told)
+
+
+for _row, _form in ((elementwise.add, add), (elementwise.subtract, subtract), (elementwise.multiply, multiply),
+                    (elementwise.divide, divide), (elementwise.power, power), (linalg.matmul, matmul)):
+    _row.fast = _form

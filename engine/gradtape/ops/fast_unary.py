@@ -9,7 +9,7 @@ import numpy as np
 from gradtape.entries import active, locate
 from gradtape.observers import seam
 from gradtape.ops import activations, elementwise, fused, reductions
-from gradtape.ops.registry import Op, apply
+from gradtape.ops.registry import Op, slow
 from gradtape.ops.undo import (
     total,
     undo_cos,
@@ -37,9 +37,9 @@ ndarray = np.ndarray
 def _fast(row: Op, forward: Any, undo: Any, saves_result: bool, doc: str) -> Any:
     """A fast form of an elementwise row with one argument; it saves either the argument or the result."""
 
-    def function(x: Any) -> Tensor:
+    def function(x: Any, told: bool = False) -> Any:
         t = type(x)
-        if (t is Tensor or t is Variable) and seam.observer is None:
+        if (t is Tensor or t is Variable) and (told or seam.observer is None):
             v = x._value
             r = forward(v)
             entries = active()
@@ -57,10 +57,11 @@ def _fast(row: Op, forward: Any, undo: Any, saves_result: bool, doc: str) -> Any
             y._index = len(entries)
             entries.append((undo, i, r if saves_result else v))
             return y
-        return apply(row, (x,), {})         # type: ignore[no-any-return]  # an op returns Any
+        return slow(row, (x,), {}, told)
 
     function.__name__ = function.__qualname__ = row.name
     function.__doc__ = doc
+    row.fast = function
     return function
 
 
@@ -82,10 +83,10 @@ relu = _fast(activations.relu, _relu, undo_relu, True, "max(x, 0), elementwise; 
 sigmoid = _fast(activations.sigmoid, activations.stable_sigmoid, undo_sigmoid, True, "1 / (1 + exp(-x)), elementwise.")
 
 
-def sum_(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def sum_(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -> Any:
     """Sum over all elements or over axes."""
     t = type(x)
-    if axis is None and not keepdims and (t is Tensor or t is Variable) and seam.observer is None:
+    if axis is None and not keepdims and (t is Tensor or t is Variable) and (told or seam.observer is None):
         v = x._value
         r = total(v) if v.ndim else v
         entries = active()
@@ -103,13 +104,13 @@ def sum_(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
             entries.append((undo_sum, i, x._shape, v.dtype))
             return y
         return make(r)
-    return apply(reductions.sum_, (x,), {"axis": axis, "keepdims": keepdims})      # type: ignore[no-any-return]
+    return slow(reductions.sum_, (x,), {"axis": axis, "keepdims": keepdims}, told)
 
 
-def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def mean(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -> Any:
     """Mean over all elements or over axes."""
     t = type(x)
-    if axis is None and not keepdims and (t is Tensor or t is Variable) and seam.observer is None:
+    if axis is None and not keepdims and (t is Tensor or t is Variable) and (told or seam.observer is None):
         v = x._value
         dtype = v.dtype
         if (dtype.char == "f" or dtype.char == "d") and v.size:
@@ -129,17 +130,17 @@ def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
             y._index = len(entries)
             entries.append((undo_mean, i, x._shape, dtype, v.size))
             return y
-    return apply(reductions.mean, (x,), {"axis": axis, "keepdims": keepdims})      # type: ignore[no-any-return]
+    return slow(reductions.mean, (x,), {"axis": axis, "keepdims": keepdims}, told)
 
 
-def softmax_cross_entropy(labels: Any, logits: Any) -> Tensor:
+def softmax_cross_entropy(labels: Any, logits: Any, told: bool = False) -> Any:
     """Cross-entropy between softmax(logits) and rows of probabilities, one number per row.
 
     labels: (..., classes), each row sums to 1; logits: the same shape, unnormalised log-probabilities
     Gradient: g * (softmax(logits) - labels) to the logits, -g * log softmax(logits) to the labels, as in TensorFlow.
     """
     t = type(logits)
-    if (t is Tensor or t is Variable) and type(labels) is ndarray and seam.observer is None:
+    if (t is Tensor or t is Variable) and type(labels) is ndarray and (told or seam.observer is None):
         v = logits._value
         if v.ndim == 2 and labels.shape == v.shape and labels.dtype is v.dtype:
             shifted = v - np.maximum.reduce(v, 1, keepdims=True)
@@ -160,4 +161,9 @@ def softmax_cross_entropy(labels: Any, logits: Any) -> Tensor:
             y = make(r, entries, len(entries))
             entries.append((undo_cross_entropy, i, labels.copy(), e, v))
             return y
-    return apply(fused.softmax_cross_entropy, (labels, logits), {})        # type: ignore[no-any-return]
+    return slow(fused.softmax_cross_entropy, (labels, logits), {}, told)
+
+
+reductions.sum_.fast = sum_
+reductions.mean.fast = mean
+fused.softmax_cross_entropy.fast = softmax_cross_entropy

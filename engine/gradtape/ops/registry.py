@@ -83,6 +83,7 @@ class Op:
         self.domain = domain
         self.examples = examples
         self.__doc__ = doc
+        self.fast: Callable[..., Any] | None = None             # a hand-specialised form beside the row
         self.joint: Callable[..., list[Any]] | None = None      # all contributions at once: custom gradients
         code = getattr(forward, "__code__", None)
         first = 0 if variadic else self.count
@@ -184,6 +185,12 @@ def nondifferentiable(name: str, forward: Callable[..., Any], *, formula: str, a
 def apply(row: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """Compute an op on tensors, arrays and numbers, tell the observer, record it where it has to be."""
     observer = seam.observer
+    if observer is not None and row.fast is not None:
+        started = perf_counter_ns()
+        y = row.fast(*inputs, *attrs.values(), told=True)
+        if y is not None:
+            observer.on_op(row, inputs, (y,), attrs, y._entries is not None, started)
+            return y
     values = unified(row, inputs)
     started = perf_counter_ns() if observer is not None else 0
     try:
@@ -221,6 +228,11 @@ def apply(row: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     if observer is not None:
         observer.on_op(row, inputs, outputs, attrs, recorded, started)
     return outputs if row.many else outputs[0]
+
+
+def slow(row: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], told: bool) -> Any:
+    """What a fast form returns where it does not apply: the row's result, or None if it was the row that asked."""
+    return None if told else apply(row, inputs, attrs)
 
 
 def record(row: Op, entries: Any, indices: tuple[int, ...], values: list[Any], attrs: dict[str, Any],

@@ -13,9 +13,9 @@ import numpy as np
 
 from gradtape.entries import ARITY, Entry
 from gradtape.ops import activations, elementwise, fused, linalg, reductions
-from gradtape.ops.registry import Ghost, add
+from gradtape.ops.registry import Ghost, Op, add
 from gradtape.ops.shapes import sum_to
-from gradtape.walk import PARSERS, Parsed
+from gradtape.walk import FORMS, PARSERS, Parsed
 
 __gradtape__ = True
 
@@ -24,10 +24,11 @@ _sum_to = sum_to.forward
 _empty = np.empty
 
 
-def layout(undo: Callable[..., None], arity: int, parse: Callable[[Entry], Parsed]) -> None:
-    """Register how the entries of an undo function are laid out."""
+def layout(undo: Callable[..., None], row: Op, arity: int, parse: Callable[[Entry], Parsed], before: int = 0) -> None:
+    """Register how the entries of an undo function are laid out: `before` arguments of the row have no position."""
     ARITY[undo] = arity
     PARSERS[undo] = parse
+    FORMS[undo] = (row, (-1,) * before, arity + 1, (-1,) * (row.count - before - arity))
 
 
 # Rows of ones by length, for column sums: their product with a small matrix costs a third of add.reduce.
@@ -61,6 +62,11 @@ def undo_pass(g: Any, e: Entry, G: list[Any], own: bytearray) -> None:
         G[i] = g
     else:
         add(G, own, i, g)
+
+
+def undo_minus(g: Any, e: Entry, G: list[Any], own: bytearray) -> None:
+    """y = x - number: (undo, x, number)."""
+    undo_pass(g, e, G, own)
 
 
 def undo_scale(g: Any, e: Entry, G: list[Any], own: bytearray) -> None:
@@ -338,24 +344,26 @@ def _from_result(row: Any) -> Callable[[Entry], Parsed]:
 
 ALL = {"axis": None, "keepdims": False}
 
-layout(undo_pass, 1, lambda e: (elementwise.add, (e[1], -1), None, (None, e[2]), {}))
-layout(undo_scale, 1, lambda e: (elementwise.multiply, (e[1], -1), None, (None, e[2]), {}))
-layout(undo_add, 2, lambda e: (elementwise.add, e[1:3], None, (None, None), {}))
-layout(undo_add_wide, 2, _of_shapes(elementwise.add))
-layout(undo_subtract, 2, _of_shapes(elementwise.subtract))
-layout(undo_multiply, 2, _binary(elementwise.multiply))
-layout(undo_multiply_wide, 2, _binary(elementwise.multiply))
-layout(undo_divide, 2, lambda e: (elementwise.divide, e[1:3], e[5], (Ghost(e[3], None), e[4]), {}))
-layout(undo_power, 1, lambda e: (elementwise.power, (e[1], -1), e[4], (e[3], e[2]), {}))
-layout(undo_matmul, 2, _binary(linalg.matmul))
-layout(undo_sin, 1, _from_value(elementwise.sin))
-layout(undo_cos, 1, _from_value(elementwise.cos))
-layout(undo_tanh, 1, _from_result(elementwise.tanh))
-layout(undo_exp, 1, _from_result(elementwise.exp))
-layout(undo_log, 1, _from_value(elementwise.log))
-layout(undo_sigmoid, 1, _from_result(activations.sigmoid))
-layout(undo_relu, 1, _from_result(activations.relu))
-layout(undo_square, 1, _from_value(elementwise.square))
-layout(undo_sum, 1, lambda e: (reductions.sum_, (e[1],), None, (Ghost(e[2], e[3]),), ALL))
-layout(undo_mean, 1, lambda e: (reductions.mean, (e[1],), None, (Ghost(e[2], e[3]),), ALL))
-layout(undo_cross_entropy, 1, lambda e: (fused.softmax_cross_entropy, (-1, e[1]), None, (e[2], e[4]), {}))
+layout(undo_pass, elementwise.add, 1, lambda e: (elementwise.add, (e[1], -1), None, (None, e[2]), {}))
+layout(undo_minus, elementwise.subtract, 1, lambda e: (elementwise.subtract, (e[1], -1), None, (None, e[2]), {}))
+layout(undo_scale, elementwise.multiply, 1, lambda e: (elementwise.multiply, (e[1], -1), None, (None, e[2]), {}))
+layout(undo_add, elementwise.add, 2, lambda e: (elementwise.add, e[1:3], None, (None, None), {}))
+layout(undo_add_wide, elementwise.add, 2, _of_shapes(elementwise.add))
+layout(undo_subtract, elementwise.subtract, 2, _of_shapes(elementwise.subtract))
+layout(undo_multiply, elementwise.multiply, 2, _binary(elementwise.multiply))
+layout(undo_multiply_wide, elementwise.multiply, 2, _binary(elementwise.multiply))
+layout(undo_divide, elementwise.divide, 2, lambda e: (elementwise.divide, e[1:3], e[5], (Ghost(e[3], None), e[4]), {}))
+layout(undo_power, elementwise.power, 1, lambda e: (elementwise.power, (e[1], -1), e[4], (e[3], e[2]), {}))
+layout(undo_matmul, linalg.matmul, 2, _binary(linalg.matmul))
+layout(undo_sin, elementwise.sin, 1, _from_value(elementwise.sin))
+layout(undo_cos, elementwise.cos, 1, _from_value(elementwise.cos))
+layout(undo_tanh, elementwise.tanh, 1, _from_result(elementwise.tanh))
+layout(undo_exp, elementwise.exp, 1, _from_result(elementwise.exp))
+layout(undo_log, elementwise.log, 1, _from_value(elementwise.log))
+layout(undo_sigmoid, activations.sigmoid, 1, _from_result(activations.sigmoid))
+layout(undo_relu, activations.relu, 1, _from_result(activations.relu))
+layout(undo_square, elementwise.square, 1, _from_value(elementwise.square))
+layout(undo_sum, reductions.sum_, 1, lambda e: (reductions.sum_, (e[1],), None, (Ghost(e[2], e[3]),), ALL))
+layout(undo_mean, reductions.mean, 1, lambda e: (reductions.mean, (e[1],), None, (Ghost(e[2], e[3]),), ALL))
+layout(undo_cross_entropy, fused.softmax_cross_entropy, 1,
+       lambda e: (fused.softmax_cross_entropy, (-1, e[1]), None, (e[2], e[4]), {}), before=1)
