@@ -15,7 +15,7 @@ import numpy as np
 from gradtape.entries import active, locate
 from gradtape.observers import seam
 from gradtape.ops import elementwise, linalg
-from gradtape.ops.registry import apply, slow
+from gradtape.ops.registry import slow
 from gradtape.ops.undo import (
     undo_add,
     undo_add_wide,
@@ -38,7 +38,7 @@ _new = object.__new__
 ndarray = np.ndarray
 
 
-def add(a: Any, b: Any, told: bool = False) -> Any:
+def add(a: Any, b: Any, told: bool = False) -> Tensor:
     """a + b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
@@ -108,12 +108,12 @@ def add(a: Any, b: Any, told: bool = False) -> Any:
     return slow(elementwise.add, (a, b), {}, told)
 
 
-def add_to(b: Any, a: Any) -> Any:
+def add_to(b: Any, a: Any) -> Tensor:
     """a + b for a on the left that is no tensor: the fast forms look for the tensor on their left."""
-    return add(b, a) if seam.observer is None else apply(elementwise.add, (a, b), {})
+    return add(b, a) if seam.observer is None else slow(elementwise.add, (a, b), {}, False)
 
 
-def subtract(a: Any, b: Any, told: bool = False) -> Any:
+def subtract(a: Any, b: Any, told: bool = False) -> Tensor:
     """a - b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
@@ -184,7 +184,7 @@ def subtract(a: Any, b: Any, told: bool = False) -> Any:
     return slow(elementwise.subtract, (a, b), {}, told)
 
 
-def multiply(a: Any, b: Any, told: bool = False) -> Any:
+def multiply(a: Any, b: Any, told: bool = False) -> Tensor:
     """a * b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
@@ -257,7 +257,7 @@ def multiply(a: Any, b: Any, told: bool = False) -> Any:
     return slow(elementwise.multiply, (a, b), {}, told)
 
 
-def multiply_by(b: Any, a: Any) -> Any:
+def multiply_by(b: Any, a: Any) -> Tensor:
     """a * b for a on the left that is no tensor."""
     if seam.observer is None:
         if type(a) is float and active() is None:       # learning rate times gradient
@@ -271,10 +271,10 @@ def multiply_by(b: Any, a: Any) -> Any:
                 y._index = -1
                 return y
         return multiply(b, a)
-    return apply(elementwise.multiply, (a, b), {})
+    return slow(elementwise.multiply, (a, b), {}, False)
 
 
-def divide(a: Any, b: Any, told: bool = False) -> Any:
+def divide(a: Any, b: Any, told: bool = False) -> Tensor:
     """a / b, elementwise with broadcasting; integers give float64."""
     ta = type(a)
     tb = type(b)
@@ -336,7 +336,7 @@ def divide(a: Any, b: Any, told: bool = False) -> Any:
     return slow(elementwise.divide, (a, b), {}, told)
 
 
-def power(a: Any, b: Any, told: bool = False) -> Any:
+def power(a: Any, b: Any, told: bool = False) -> Tensor:
     """a ** b, elementwise with broadcasting."""
     ta = type(a)
     tb = type(b)
@@ -362,7 +362,7 @@ def power(a: Any, b: Any, told: bool = False) -> Any:
     return slow(elementwise.power, (a, b), {}, told)
 
 
-def matmul(a: Any, b: Any, told: bool = False) -> Any:
+def matmul(a: Any, b: Any, told: bool = False) -> Tensor:
     """Matrix product of the last two axes; vectors are rows on the left and columns on the right."""
     ta = type(a)
     tb = type(b)

@@ -37,7 +37,7 @@ ndarray = np.ndarray
 def _fast(row: Op, forward: Any, undo: Any, saves_result: bool, doc: str) -> Any:
     """A fast form of an elementwise row with one argument; it saves either the argument or the result."""
 
-    def function(x: Any, told: bool = False) -> Any:
+    def function(x: Any, told: bool = False) -> Tensor:
         t = type(x)
         if (t is Tensor or t is Variable) and (told or seam.observer is None):
             v = x._value
@@ -83,7 +83,7 @@ relu = _fast(activations.relu, _relu, undo_relu, True, "max(x, 0), elementwise; 
 sigmoid = _fast(activations.sigmoid, activations.stable_sigmoid, undo_sigmoid, True, "1 / (1 + exp(-x)), elementwise.")
 
 
-def sum_(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -> Any:
+def sum_(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -> Tensor:
     """Sum over all elements or over axes."""
     t = type(x)
     if axis is None and not keepdims and (t is Tensor or t is Variable) and (told or seam.observer is None):
@@ -107,7 +107,7 @@ def sum_(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -
     return slow(reductions.sum_, (x,), {"axis": axis, "keepdims": keepdims}, told)
 
 
-def mean(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -> Any:
+def mean(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -> Tensor:
     """Mean over all elements or over axes."""
     t = type(x)
     if axis is None and not keepdims and (t is Tensor or t is Variable) and (told or seam.observer is None):
@@ -133,7 +133,7 @@ def mean(x: Any, axis: Any = None, keepdims: bool = False, told: bool = False) -
     return slow(reductions.mean, (x,), {"axis": axis, "keepdims": keepdims}, told)
 
 
-def softmax_cross_entropy(labels: Any, logits: Any, told: bool = False) -> Any:
+def softmax_cross_entropy(labels: Any, logits: Any, told: bool = False) -> Tensor:
     """Cross-entropy between softmax(logits) and rows of probabilities, one number per row.
 
     labels: (..., classes), each row sums to 1; logits: the same shape, unnormalised log-probabilities

@@ -230,9 +230,9 @@ def apply(row: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     return outputs if row.many else outputs[0]
 
 
-def slow(row: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], told: bool) -> Any:
-    """What a fast form returns where it does not apply: the row's result, or None if it was the row that asked."""
-    return None if told else apply(row, inputs, attrs)
+def slow(row: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], told: bool) -> Tensor:
+    """What a fast form returns where it does not apply: the row's result, or None if it was `apply` that asked."""
+    return None if told else apply(row, inputs, attrs)      # type: ignore[return-value]  # only apply gets None
 
 
 def record(row: Op, entries: Any, indices: tuple[int, ...], values: list[Any], attrs: dict[str, Any],
