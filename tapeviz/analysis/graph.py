@@ -370,11 +370,3 @@ def _state(node: Node, arrived: int, at: int) -> StepState:
     if node.step == at or (node.first_step is not None and node.first_step <= at):
         return StepState.CURRENT
     return StepState.NEXT if arrived or node.loss else StepState.PENDING
-
-
-def gradient_at(graph: Graph, step: int | None) -> list[Magnitude]:
-    """The gradient of every node as far as it is known at `step`: not captured while nothing has arrived."""
-    states, _ = step_states(graph, step)
-    return [NOT_CAPTURED if state is StepState.PENDING else node.gradient
-            for node, state in zip(graph.nodes, states, strict=True)]
-

@@ -11,7 +11,6 @@ from tapeviz.analysis.format import shape_text
 from tapeviz.analysis.index import iteration_count, main_pass, remembered_of_iteration
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins, special_codes
 from tapeviz.analysis.opcolumns import OpRows, joined
-from tapeviz.analysis.opfilter import filter_rows
 from tapeviz.analysis.reference import reference_of
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, Phase, Status, What
@@ -172,11 +171,6 @@ def row_state(rows: OpRows, row: int, step: int | None) -> str:
     if mine == step + 1:
         return CURRENT
     return NEXT if 0 < arrived <= step + 1 else PENDING
-
-
-def matching(rows: OpRows, text: str) -> np.ndarray:
-    """Which rows match a filter (see `opfilter.filter_rows`), as a mask."""
-    return filter_rows(rows, text).mask
 
 
 def _values(output: np.ndarray, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

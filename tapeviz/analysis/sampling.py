@@ -51,19 +51,3 @@ def thin(x: np.ndarray, y: np.ndarray, state: np.ndarray, buckets: int) -> Envel
     ranks = np.maximum.reduceat(_RANK[state], starts)
     codes = np.array([_BY_RANK[int(rank)] for rank in ranks], dtype=np.uint8)
     return Envelope(x[starts], np.fmin.reduceat(ordinary, starts), np.fmax.reduceat(ordinary, starts), codes)
-
-
-def thin_map(bins: np.ndarray, state: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """A map of bins and states with at most `columns` columns: in each the worst cell of those it stands for."""
-    rows, n = bins.shape
-    if n <= columns or not n:
-        return bins, state
-    starts = bucket_starts(n, columns)
-    # one number that orders cells by how bad they are, and from which bin and state can be taken again
-    wide = bins.astype(np.int32)
-    badness = np.where(state == OK, 2 * np.abs(wide) + (wide < 0), _RANK[state]) * 256
-    coded = badness + np.where(state == OK, wide + 4, state.astype(np.int32) + 16)
-    worst = np.maximum.reduceat(coded, starts, axis=1) & 255
-    special = worst >= 16
-    return (np.where(special, 0, worst - 4).astype(np.int8).reshape(rows, -1),
-            np.where(special, worst - 16, OK).astype(np.uint8).reshape(rows, -1))

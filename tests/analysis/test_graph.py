@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tapeviz.analysis.graph import NodeKind, StepState, build_graph, cancellation, gradient_at, step_states
+from tapeviz.analysis.graph import NodeKind, StepState, build_graph, cancellation, step_states
 from tapeviz.analysis.index import pass_index
 from tapeviz.analysis.magnitude import Special
 from tapeviz.recording.reader import open_recording
@@ -97,13 +97,6 @@ def test_while_stepping_boxes_go_from_pending_to_done(graph):
             assert n <= node.arrivals
     assert all(state is StepState.DONE for node, state in zip(graph.nodes, step_states(graph, None)[0], strict=True)
                if node.reachable)
-
-
-def test_a_gradient_is_not_shown_before_anything_has_arrived(graph):
-    shown = gradient_at(graph, 0)
-    for node, size in zip(graph.nodes, shown, strict=True):
-        if node.step is not None and node.step > 5:
-            assert not size.known
 
 
 def test_a_variable_with_many_consumers_has_a_box_for_each(tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tapeviz.analysis.magnitude import OK, Special, severity
-from tapeviz.analysis.sampling import bucket_starts, thin, thin_map
+from tapeviz.analysis.magnitude import OK, Special
+from tapeviz.analysis.sampling import bucket_starts, thin
 
 VALUES = st.lists(st.one_of(st.floats(-1e30, 1e30), st.just(float("nan"))), min_size=1, max_size=200)
 
@@ -44,25 +44,6 @@ def test_in_one_bucket_nan_beats_inf_beats_none_known():
 def test_a_known_number_beats_what_was_not_captured():
     found = thin(np.arange(2), np.array([np.nan, 2.0]), np.array([Special.NOT_CAPTURED.value, OK], np.uint8), 1)
     assert (found.state[0], found.high[0]) == (OK, 2.0)
-
-
-@given(st.integers(1, 4), st.integers(1, 60), st.integers(1, 20), st.randoms(use_true_random=False))
-def test_a_thinned_map_shows_the_worst_cell(rows, columns, wanted, random):
-    bins = np.array([[random.randint(-4, 4) for _ in range(columns)] for _ in range(rows)], dtype=np.int8)
-    state = np.array([[random.choice([0, 0, 0, *(s.value for s in Special)]) for _ in range(columns)]
-                      for _ in range(rows)], dtype=np.uint8)
-    thinned, codes = thin_map(bins, state, wanted)
-    starts = bucket_starts(columns, wanted)
-
-    def badness(b: int, s: int) -> float:
-        if s == OK:
-            return 2 * abs(b) + (b < 0)
-        return severity(Special(s)) + 1000 * (Special(s) not in (Special.NONE, Special.NOT_CAPTURED))
-
-    for r in range(rows):
-        for i, (a, b) in enumerate(zip(starts, [*starts[1:], columns], strict=True)):
-            worst = max(badness(int(bins[r, k]), int(state[r, k])) for k in range(a, b))
-            assert badness(int(thinned[r, i]), int(codes[r, i])) == worst
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])
