@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.analysis.magnitude import OK, Special, severity
+from tapeviz.analysis.magnitude import Special, severity
 
 
 def _rank(special: Special) -> int:
