@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QPalette
+from PySide6.QtGui import QFont, QFontMetrics, QPalette, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from tapeviz.gui.icons import icon
@@ -91,6 +91,34 @@ def dress(button: QToolButton, theme: Theme) -> None:
     button.setIcon(icon(str(button.property("icon_name")), theme, size=16))
     button.setIconSize(QSize(theme.px(16), theme.px(16)))
     button.setFixedSize(theme.px(28), theme.px(28))
+
+
+class Readout(QLabel):
+    """Text at the right of the bar, cut at its front where there is no room: the value at its end stays."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._whole = ""
+        self.setProperty("role", "mono")
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    @property
+    def whole(self) -> str:
+        return self._whole
+
+    def show_text(self, text: str) -> None:
+        self._whole = text
+        self.setToolTip(text)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideLeft, self.width()))
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
 
 class EmptyState(QLabel):

@@ -140,7 +140,7 @@ def test_a_click_sets_iteration_and_variable(qtbot: QtBot, opened: Session) -> N
     assert tensor is not None
     assert int(opened.recording.tensors[tensor]["variable"]) == panel.view.rows.variables[1]
     assert panel.view._row == 1
-    assert "iteration 4" in panel._readout.text()
+    assert "iteration 4" in panel._readout.whole
 
 
 def test_arrow_keys_move_the_cell(qtbot: QtBot, opened: Session) -> None:

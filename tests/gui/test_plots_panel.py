@@ -107,7 +107,7 @@ def test_hovering_names_curve_and_exact_value(panel: PlotsPanel) -> None:
     assert iteration == 5
     assert abs(lines.shown[near, 5] - lines.shown[row, 5]) < 1e-9
     area.pointed.emit(5, row)
-    assert panel._readout.text() == f"{lines.names[row]}, iteration 5: {sci(lines.y[row, 5])}"
+    assert panel._readout.whole == f"{lines.names[row]}, iteration 5: {sci(lines.y[row, 5])}"
 
 
 def test_the_legend_stands_beside_the_plot(panel: PlotsPanel) -> None:

@@ -184,7 +184,8 @@ class Canvas(QWidget):
             return
         rect = box_rect(self._drawing.geometry, box, self._view)
         room = QRectF(0, 0, self.width(), self.height())
-        if room.contains(rect) or (rect.width() > room.width() and room.intersects(rect)):
+        covered = self._over_map(rect.center()) or self._over_map(rect.bottomRight())
+        if (room.contains(rect) and not covered) or (rect.width() > room.width() and room.intersects(rect)):
             return
         centre = rect.center() - room.center()
         target = self._view.panned(-centre.x(), -centre.y())

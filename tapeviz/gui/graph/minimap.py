@@ -14,6 +14,7 @@ from tapeviz.gui.theme import Theme
 
 SIZE = (112, 62)
 GAP = 12
+LEAST = (460, 280)     # of the canvas: on a smaller one it would cover too much
 FEW = 20           # boxes below which it is hidden while all of them are on screen
 
 
@@ -30,7 +31,7 @@ class Minimap:
 
     def shown(self, drawing: Drawing, view: View, width: int, height: int, theme: Theme) -> bool:
         """Whether it is worth its place."""
-        if width < theme.px(300) or height < theme.px(200) or not len(drawing.geometry):
+        if width < theme.px(LEAST[0]) or height < theme.px(LEAST[1]) or not len(drawing.geometry):
             return False
         left, top, right, bottom = view.rect(width, height)
         l, t, r, b = drawing.geometry.bounds

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tapeviz.gui.theme import Theme
 
 ROW_MAX, ROW_MIN = 36, 6
+LEGEND_FROM = 190       # height of the view below which the rows need the legend's place
 WIDEST = 24.0           # pixels of one iteration
 
 
@@ -29,6 +30,7 @@ class Geometry:
     side_width: int
     axis: int           # top of the iteration axis
     legend: int         # top of the legend
+    has_legend: bool
     names: int          # left edge of the row names
 
     @property
@@ -69,7 +71,8 @@ def arrange(width: int, height: int, rows: int, span: tuple[int, int], scroll: i
         side_width = 0
     left, top = pad + names_width, theme.px(26)
     room = max(theme.px(40), width - left - pad - (side_width + theme.px(16) if side_width else 0))
-    axis_height, legend_height = theme.px(26), theme.px(42)
+    has_legend = height >= theme.px(LEGEND_FROM)
+    axis_height, legend_height = theme.px(26), theme.px(42) if has_legend else 0
     space = max(theme.px(ROW_MIN), height - top - axis_height - legend_height)
     row = min(theme.px(ROW_MAX), max(theme.px(ROW_MIN), space // max(rows, 1)))
     shown = min(space, row * rows)
@@ -81,7 +84,7 @@ def arrange(width: int, height: int, rows: int, span: tuple[int, int], scroll: i
         left=left, top=top, width=map_width, room=room, height=shown, row=row, rows=rows,
         scroll=min(max(scroll, 0), max(0, row * rows - shown)), first=first, last=last, per=per,
         side=left + room + theme.px(16), side_width=side_width, axis=top + shown,
-        legend=top + shown + axis_height, names=pad,
+        legend=top + shown + axis_height, has_legend=has_legend, names=pad,
     )
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from tapeviz.analysis.format import sci
 from tapeviz.analysis.magnitude import ABSOLUTE_HIGH, ABSOLUTE_LOW, Special
-from tapeviz.gui.health.geometry import Geometry
+from tapeviz.gui.health.geometry import LEGEND_FROM, Geometry
 from tapeviz.gui.painting import draw_special
 from tapeviz.gui.theme import Theme
 
@@ -18,15 +18,19 @@ _SPECIALS = ((Special.NAN, ""), (Special.POSINF, ""), (Special.ZERO, "0"), (Spec
 _SPECIALS_WIDTH = 390
 
 
-def legend_lines(width: int, theme: Theme) -> int:
-    """2 where the special tiles do not fit beside the scale."""
-    return 1 if width >= theme.px(12 + 92 + 9 * _TILE + 24 + _SPECIALS_WIDTH) else 2
+def legend_lines(width: int, height: int, theme: Theme) -> int:
+    """2 where the special tiles do not fit beside the scale, if there is room for a second line at all."""
+    fits = width >= theme.px(12 + 92 + 9 * _TILE + 24 + _SPECIALS_WIDTH)
+    return 1 if fits or height < theme.px(LEGEND_FROM + 24) else 2
 
 
-def draw_legend(painter: QPainter, g: Geometry, width: int, absolute: bool, theme: Theme) -> None:
+def draw_legend(painter: QPainter, g: Geometry, width: int, total: int, absolute: bool, theme: Theme) -> None:
     """Scale at the left edge of the map, special tiles beside or below it."""
+    if not g.has_legend:
+        return
     top = float(g.legend + theme.px(8))
-    tile, height = theme.px(_TILE), theme.px(_HEIGHT)
+    tile = min(theme.px(_TILE), max(4, (width - g.left - g.names) // 9))
+    height = theme.px(_HEIGHT)
     muted = QColor(theme.muted)
     painter.setFont(theme.ui_font(11, 600))
     painter.setPen(muted)
@@ -49,10 +53,16 @@ def draw_legend(painter: QPainter, g: Geometry, width: int, absolute: bool, them
             painter.drawText(QRectF(g.left + place * 9 * tile - 30, below, 60, theme.px(14)),
                              Qt.AlignmentFlag.AlignHCenter, sci(10.0**exponent, 0))
     else:
+        roomy = tile >= theme.px(24)
         for i, text in enumerate(_RATIOS):
-            painter.drawText(QRectF(g.left + i * tile, below, tile, theme.px(14)),
+            if not roomy and i % 4:
+                continue
+            painter.drawText(QRectF(g.left + i * tile - 10, below, tile + 20, theme.px(14)),
                              Qt.AlignmentFlag.AlignHCenter, text)
-    if legend_lines(width, theme) == 1:
+    lines = legend_lines(width, total, theme)
+    if lines == 1 and width < theme.px(12 + 92 + 9 * _TILE + 24 + _SPECIALS_WIDTH):
+        return
+    if lines == 1:
         x, y = float(g.left + 9 * tile + theme.px(28)), top - theme.px(2)
     else:
         x, y = float(max(g.names, min(g.left, width - theme.px(_SPECIALS_WIDTH)))), below + theme.px(17)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from tapeviz.analysis.focus import Focus, variable_tensor
 from tapeviz.analysis.series import HealthMap, health
@@ -12,7 +11,7 @@ from tapeviz.gui.health.rows import rows_of
 from tapeviz.gui.health.view import HealthView
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.session import Session
-from tapeviz.gui.stagebar import EmptyState, Segments, dress, icon_button, on_surface
+from tapeviz.gui.stagebar import EmptyState, Readout, Segments, dress, icon_button, on_surface
 from tapeviz.gui.theme import Theme
 from tapeviz.recording.schema import NONE
 
@@ -32,10 +31,7 @@ class HealthPanel(QWidget):
         theme = session.theme
         self._mode = Segments(("Relative", "Absolute"), "Scale", (
             "Colour by the ratio to the median layer of the same iteration", "Colour by the norm itself, 1e-12 to 1e4"))
-        self._readout = QLabel(self)
-        self._readout.setProperty("role", "mono")
-        self._readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._readout = Readout(self)
         self.view = HealthView(theme, self)
         self.setFocusProxy(self.view)
         self._buttons = [
@@ -107,8 +103,7 @@ class HealthPanel(QWidget):
             return
         row = self._row_of(focus)
         self.view.set_cursor(row, focus.iteration)
-        self._readout.setText(self.view.describe(row, focus.iteration))
-        self._readout.setToolTip(self._readout.text())
+        self._readout.show_text(self.view.describe(row, focus.iteration))
 
     def _theme_changed(self, theme: Theme) -> None:
         self.view.set_theme(theme)

@@ -143,7 +143,7 @@ class HealthView(QWidget):
 
     def geometry_now(self) -> Geometry:
         width = self.width() - (self._bar.width() if self._bar.isVisibleTo(self) else 0)
-        height = self.height() - (legend_lines(width, self._theme) - 1) * self._theme.px(24)
+        height = self.height() - (legend_lines(width, self.height(), self._theme) - 1) * self._theme.px(24)
         return arrange(width, height, self._cells.rows, self.span, self._bar.value(), self._theme)
 
     def _place_bar(self) -> None:
@@ -176,7 +176,7 @@ class HealthView(QWidget):
         if g.side_width:
             self._paint_side(painter, g)
         self._paint_axis(painter, g)
-        draw_legend(painter, g, self.width(), self._rows.absolute, theme)
+        draw_legend(painter, g, self.width(), self.height(), self._rows.absolute, theme)
 
     def _paint_headers(self, painter: QPainter, g: Geometry) -> None:
         theme = self._theme

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QScrollArea,
-    QSizePolicy,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -25,7 +23,7 @@ from tapeviz.gui.painting import guarded
 from tapeviz.gui.plots.legend import WIDTH, Legend, value_text
 from tapeviz.gui.plots.lines import Lines, lines_of
 from tapeviz.gui.session import Session
-from tapeviz.gui.stagebar import EmptyState, Segments, dress, icon_button, on_surface
+from tapeviz.gui.stagebar import EmptyState, Readout, Segments, dress, icon_button, on_surface
 from tapeviz.gui.theme import Theme
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE
@@ -59,6 +57,8 @@ MODES = (
          "No scalar target has been recorded yet."),
 )
 
+NARROW = 440             # px of width below which the plot needs the legend's place
+
 
 class PlotsPanel(QWidget):
     """Toolbar, plot and legend.  pyqtgraph is imported when the panel is first shown."""
@@ -75,10 +75,7 @@ class PlotsPanel(QWidget):
         on_surface(self)
         theme = session.theme
         self._mode = Segments([mode.name for mode in MODES], "Quantity", [mode.tip for mode in MODES])
-        self._readout = QLabel(self)
-        self._readout.setProperty("role", "mono")
-        self._readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._readout = Readout(self)
         self._buttons = [
             icon_button(self, "minus", "Show more iterations", "-", theme),
             icon_button(self, "plus", "Show fewer iterations", "+", theme),
@@ -184,6 +181,10 @@ class PlotsPanel(QWidget):
             self._stale = True
 
     @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._scroll.setVisible(self.width() >= self._session.theme.px(NARROW))
+
+    @guarded()
     def showEvent(self, event: QShowEvent) -> None:
         if self.area is None:
             QTimer.singleShot(0, self.settle)
@@ -245,7 +246,7 @@ class PlotsPanel(QWidget):
         """Thick curve, values in the legend and the readout: what the mouse is on, else the focus."""
         lines, (iteration, row) = self._lines, self._pointed
         if self.area is None or lines is None:
-            self._readout.clear()
+            self._readout.show_text("")
             return
         iteration = self._session.focus.iteration if iteration < 0 else iteration
         strong = self._strong if row < 0 else row
@@ -255,10 +256,10 @@ class PlotsPanel(QWidget):
         self.legend.set_strong(strong)
         self.legend.set_iteration(iteration)
         if strong is None:
-            self._readout.setText(f"iteration {iteration}")
+            self._readout.show_text(f"iteration {iteration}")
         else:
             value = value_text(lines, strong, iteration) or "nothing recorded"
-            self._readout.setText(f"{lines.names[strong]}, iteration {iteration}: {value}")
+            self._readout.show_text(f"{lines.names[strong]}, iteration {iteration}: {value}")
 
     def _row_of(self, focus: Focus) -> int | None:
         recording, lines = self._session.recording, self._lines
