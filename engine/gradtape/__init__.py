@@ -139,6 +139,7 @@ __version__ = "0.1.0"
 
 asarray = convert
 astype = cast
+concat = concatenate
 pow = power
 
 __all__ = [
@@ -173,6 +174,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "clip",
+    "concat",
     "concatenate",
     "constant",
     "convert",
