@@ -1,4 +1,4 @@
-"""Jacobians: a backward pass for every element of the target."""
+"""Jacobians: all rows in one walk where nobody listens, else a backward pass for every element of the target."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradtape.entries import Entries
+from gradtape.batched import walk_batched
+from gradtape.entries import Entries, active, find
 from gradtape.errors import ShapeError
 from gradtape.observers import CallKind, GradientCall, Observer, seam
 from gradtape.ops.shapes import reshape, stack, transpose
@@ -29,11 +30,42 @@ def jacobian_of(tape: GradientTape, entries: Entries, target: Tensor, sources: l
             rows = [[None if size or not zeros else make(np.zeros(s._shape, s.dtype)) for s in sources]]
             empty = not size and target.dtype.kind in "fc"
             return [_of_nothing(target, s, zeros or empty) for s, _ in zip(sources, rows[0], strict=True)]
+        if call is None and active() is None:
+            return _batched(tape, entries, target, sources, zeros)
         rows = [walk(tape, entries, [target], [seed], sources, False, call, observer)
                 for seed in _unit_seeds(target)]
         return [_assembled([row[k] for row in rows], target, s, zeros) for k, s in enumerate(sources)]
 
     return _observed(tape, "jacobian", [target], sources, all_rows)
+
+
+ELEMENTS = 1 << 22      # a batch of gradients of the largest source or target has at most so many elements
+
+
+def _batched(tape: GradientTape, entries: Entries, target: Tensor, sources: list[Tensor],
+             zeros: bool) -> list[Tensor | None]:
+    """The rows of all jacobians by walks whose gradients carry a leading axis, as many rows at once as are sensible."""
+    live = tape.members(entries) if entries.shared else None
+    top = find(target, entries)
+    wanted = [find(s, entries) for s in sources]
+    wanted = [-1 if i > top or (i >= 0 and live is not None and not live[i]) or s.dtype.kind not in "fc" else i
+              for s, i in zip(sources, wanted, strict=True)]
+    size, shape, dtype = target._value.size, target._shape, target.dtype
+    low = min((i for i in wanted if i >= 0), default=-1)
+    if top < 0 or low < 0 or (live is not None and not live[top]):
+        low, top = 0, -1
+    keep = {i for i in wanted if i >= 0}
+    at_once = max(1, ELEMENTS // max(size, *(s.size for s in sources), 1)) if sources else size
+    parts: list[list[Any]] = [[] for _ in sources]
+    for start in range(0, size, at_once):
+        stop = min(size, start + at_once)
+        seeds = np.eye(stop - start, size, start, dtype=dtype).reshape(stop - start, *shape)
+        G = walk_batched(entries, top, low, seeds, keep, live) if top >= 0 else []
+        for part, s, i in zip(parts, sources, wanted, strict=True):
+            part.append(G[i] if G and i >= 0 else seeds if s is target else None)
+    return [_of_nothing(target, s, zeros) if part[0] is None
+            else make(np.concatenate(part).reshape(shape + s._shape))
+            for s, part in zip(sources, parts, strict=True)]
 
 
 def _of_nothing(target: Tensor, source: Tensor, zeros: bool) -> Tensor | None:

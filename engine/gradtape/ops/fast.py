@@ -15,7 +15,7 @@ import numpy as np
 from gradtape.entries import active, locate
 from gradtape.observers import seam
 from gradtape.ops import elementwise, linalg
-from gradtape.ops.registry import slow
+from gradtape.ops.registry import RECORDED, slow
 from gradtape.ops.undo import (
     undo_add,
     undo_add_wide,
@@ -418,3 +418,4 @@ def matmul(a: Any, b: Any, told: bool = False) -> Tensor:
 for _row, _form in ((elementwise.add, add), (elementwise.subtract, subtract), (elementwise.multiply, multiply),
                     (elementwise.divide, divide), (elementwise.power, power), (linalg.matmul, matmul)):
     _row.fast = _form
+    setattr(RECORDED, _row.name, _form)

@@ -9,7 +9,7 @@ import numpy as np
 from gradtape.entries import active, locate
 from gradtape.observers import seam
 from gradtape.ops import activations, elementwise, fused, reductions
-from gradtape.ops.registry import Op, slow
+from gradtape.ops.registry import RECORDED, Op, slow
 from gradtape.ops.undo import (
     total,
     undo_cos,
@@ -62,6 +62,7 @@ def _fast(row: Op, forward: Any, undo: Any, saves_result: bool, doc: str) -> Any
     function.__name__ = function.__qualname__ = row.name
     function.__doc__ = doc
     row.fast = function
+    setattr(RECORDED, row.name, function)
     return function
 
 
@@ -164,6 +165,7 @@ def softmax_cross_entropy(labels: Any, logits: Any, told: bool = False) -> Tenso
     return slow(fused.softmax_cross_entropy, (labels, logits), {}, told)
 
 
-reductions.sum_.fast = sum_
-reductions.mean.fast = mean
-fused.softmax_cross_entropy.fast = softmax_cross_entropy
+for _row, _form in ((reductions.sum_, sum_), (reductions.mean, mean),
+                    (fused.softmax_cross_entropy, softmax_cross_entropy)):
+    _row.fast = _form
+    setattr(RECORDED, _row.name, _form)
