@@ -189,12 +189,16 @@ class _Search:
         value = self._same_value(depends, constants)
         if value is not None:
             tensor, back = value
-            place = self._line_that_leaves([tensor]) or self._line_of_user(back)
-            return self._broken(tensor, place)
+            return self._broken(tensor, self._line_that_leaves([tensor]) or self._line_of_user(back))
         for tensor in sorted(depends, reverse=True) if constants else ():
-            place = self._line_that_leaves([tensor])   # newest first: what was computed last is what was carried out
-            if place is not None and self._comes_back(place, constants):
-                return self._broken(tensor, place)
+            left = self._line_that_leaves([tensor])   # newest first: what was computed last is what was carried out
+            if left is not None and self._comes_back(left, constants):
+                return self._broken(tensor, left)
+        for constant in constants if depends - self._sources() else ():
+            place = self._line_of_user(constant)
+            text = self.facts.source_line(*place)
+            if re.search(r"\.(?:numpy|item|tolist)\(|\bfloat\(", text) and not _ONLY_SHOWN.search(text):
+                return self._broken(max(depends), place)
         return None
 
     def _broken(self, tensor: int, place: tuple[str, int]) -> NoneReason:
@@ -202,8 +206,9 @@ class _Search:
         how = next((word for word in (".numpy()", ".item()", ".tolist()", "float(", "int(", "np.") if word in text), "")
         what = self.recording.tensor_name(tensor)
         via = f" ({how.rstrip('(.')})" if how else ""
-        return self._say("graph-break", self.facts.maker(tensor), place, f"{what} left gradtape at line {place[1]}{via} "
-                         f"and came back as a constant: {self.name} is not connected to the target any more.",
+        return self._say("graph-break", self.facts.maker(tensor), place, f"{what} left gradtape at line "
+                         f"{place[1]}{via} and came back as a constant: {self.name} is not connected to the "
+                         "target any more.",
                          "Stay with gradtape's operations between the variable and the loss.",
                          op_name=how.rstrip("(").lstrip(".") or "numpy")
 

@@ -1,4 +1,4 @@
-"""The few TensorFlow names that the case programs use, spelled in gradtape; copied beside a program as tensorflow.py."""
+"""The TensorFlow names that the case programs use, spelled in gradtape; stands beside them as tensorflow.py."""
 
 from types import SimpleNamespace
 

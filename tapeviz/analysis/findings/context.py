@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tapeviz.analysis.findings.facts import ABSENT, Facts, Floats, Ints
+from tapeviz.analysis.findings.facts import ABSENT, Facts, Floats, Ints, Mask
 from tapeviz.analysis.findings.finding import Finding
 from tapeviz.analysis.findings.plan import Group, Planner
 from tapeviz.analysis.findings.progress import Progress, progress_of
@@ -108,7 +108,7 @@ class Updates:
     @property
     def relative(self) -> Floats:
         """Size of the step as a share of the variable's, NaN for a variable that was next to nothing."""
-        return np.where(self.before > 1e-3, self.size / np.maximum(self.before, 1e-300), np.nan)
+        return np.asarray(np.where(self.before > 1e-3, self.size / np.maximum(self.before, 1e-300), np.nan))
 
 
 class Gradients:
@@ -116,7 +116,7 @@ class Gradients:
 
     def __init__(self, facts: Facts) -> None:
         results = facts.results
-        results = results[(results["variable"] != NONE) & (results["pass"] < len(facts.passes))]
+        results = results[(results["variable"] != NONE) & np.isin(results["pass"], facts.gradient_passes)]
         self.pass_ = results["pass"].astype(np.int64)
         self.variable = results["variable"].astype(np.int64)
         self.state = results["state"]
@@ -137,9 +137,9 @@ class Gradients:
         self.bad = (self.row != ABSENT) & (facts.bad[self.row] > 0) if len(s) else np.zeros(len(self.row), bool)
 
     @property
-    def given(self) -> np.ndarray:
+    def given(self) -> Mask:
         """Which of them are numbers at all (not None)."""
-        return self.state == State.OK
+        return np.asarray(self.state == State.OK)
 
 
 def counted(n: int, word: str) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from tapeviz.analysis.findings import kinds
 from tapeviz.analysis.findings.context import Context
 from tapeviz.analysis.findings.finding import Finding
 from tapeviz.analysis.none_reason import NoneReason, why_none
@@ -45,7 +46,33 @@ def disconnected(context: Context) -> list[Finding]:
         if reason is not None:
             alone = not bool((~missing & (results["pass"] == pass_)).any())
             found[reason.reason, reason.file, reason.line].append((reason, pass_, alone))
-    return [_finding(context, group) for group in found.values()]
+    return [_finding(context, group) for group in found.values()] + _flat(context)
+
+
+def _flat(context: Context) -> list[Finding]:
+    """Gradients that are exactly zero because they came through an operation that is flat everywhere."""
+    facts, gradients, progress = context.facts, context.gradients, context.progress
+    zero = [v for v in np.unique(gradients.variable[gradients.given]).tolist()
+            if (gradients.size[(gradients.variable == v) & gradients.given] == 0).all()]
+    if not zero or not len(progress.passes):
+        return []
+    pass_ = int(progress.passes[0])
+    for op in facts.walked(pass_).tolist():
+        if facts.name_of(op) not in kinds.FLAT:
+            continue
+        sent = facts.column("l2", facts.contribution_rows(np.array([pass_]), np.array([op]), np.array([0])))[0]
+        came = facts.column("l2", facts.cotangent_rows(np.array([pass_]), facts.ops["output"][[op]].astype(int)))[0]
+        if sent == 0 and came > 0:
+            name = facts.name_of(op)
+            return [context.finding(
+                "nondiff-op", "error", TITLES["nondiff-op"],
+                f"{name} {context.at(op)} is flat everywhere: its gradient is exactly 0, and so is that of "
+                f"{', '.join(context.names(zero)[:6])}.",
+                f"Leave {name} out of the loss, or pass the gradient straight through it: "
+                f"x + stop_gradient({name}(x) - x).",
+                op=op, iteration=int(progress.iterations[0]), affected=context.names(zero),
+                evidence={"gradient_in": float(came), "gradient_out": float(sent)})]
+    return []
 
 
 def _finding(context: Context, group: list[tuple[NoneReason, int, bool]]) -> Finding:

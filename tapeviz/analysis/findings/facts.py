@@ -45,7 +45,8 @@ class Facts:
         """Which operations are of one of these names."""
         wanted = frozenset(names)
         table = np.array([name in wanted for name in self.kind_names], bool)
-        return table[self.ops["kind"]] if len(table) else np.zeros(len(self.ops), bool)
+        mask: Mask = table[self.ops["kind"]] if len(table) else np.zeros(len(self.ops), bool)
+        return mask
 
     @cached_property
     def firsts(self) -> Ints:
@@ -61,7 +62,8 @@ class Facts:
 
     def iteration_of_ops(self, ops: NDArray[np.integer]) -> Ints:
         """The iteration of each of these operations."""
-        return np.maximum(np.searchsorted(self.firsts, ops, side="right") - 1, 0).astype(np.int64)
+        found: Ints = np.maximum(np.searchsorted(self.firsts, ops, side="right") - 1, 0).astype(np.int64)
+        return found
 
     def iteration_of(self, op: int) -> int:
         """The iteration of an operation."""
@@ -115,7 +117,8 @@ class Facts:
     def bad(self) -> Ints:
         """Per statistic, how many elements are NaN or infinite."""
         s = self.stats
-        return s["nan"].astype(np.int64) + s["posinf"] + s["neginf"]
+        found: Ints = s["nan"].astype(np.int64) + s["posinf"] + s["neginf"]
+        return found
 
     @cached_property
     def value_row(self) -> Ints:
@@ -131,7 +134,8 @@ class Facts:
         """Which tensors hold a NaN or an infinity."""
         if not len(self.stats):
             return np.zeros(len(self.tensors), bool)
-        return (self.value_row != ABSENT) & (self.bad[self.value_row] > 0)
+        found: Mask = (self.value_row != ABSENT) & (self.bad[self.value_row] > 0)
+        return found
 
     def value_of(self, field: str, tensors: NDArray[np.integer]) -> Floats:
         """A field of the statistics of values, NaN where there is none."""
@@ -202,12 +206,6 @@ class Facts:
     def results_of(self, pass_: int) -> NDArray[np.void]:
         """What a gradient call returned."""
         return self.recording.results_of(pass_)
-
-    @cached_property
-    def first_bad_iteration(self) -> int:
-        """The first iteration in which the program computed with a NaN or infinity that mattered, or a huge number."""
-        harmed = self.harm
-        return harmed[0] if harmed else np.iinfo(np.int64).max
 
     @cached_property
     def harm(self) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log
 
 import numpy as np
@@ -17,12 +17,15 @@ from tapeviz.analysis.format import plain, sci
 from tapeviz.recording.schema import NONE
 
 VANISHED_DEPTH = 1e-3      # gradient at the first layers as a share of that at the last one
+VANISHED_PLATEAU = 1e-2    # the same where the loss does not fall either
+PLATEAU = 0.85             # last losses as a share of the first
 VANISHED_TIME = 1e-6
 REACH = 1e-3               # a step counts as learnable while its gradient is above this share
+WORKS = 0.1                # a loss that falls below this share of the start shows that all is well
 OFTEN = 0.8                # share of the iterations in which it must be so
+AT_START = 0.1             # ... or, for a note, of those at the beginning
 GREW = 1e3
 LARGE_GRADIENT = 1e2
-GROWTH_PER_STEP = 1.2
 GROWN_WEIGHTS = 3.0        # weights this much larger than at the start: it is the steps that are to blame
 
 
@@ -103,12 +106,32 @@ def vanishing(context: Context) -> list[Finding]:
         usable = np.isin(flow.group.passes, progress.passes[:calls])
         time = flow.group.plan.recurrent >= 0
         left = flow.gradient_left()
-        gone = usable & (left < (VANISHED_TIME if time else VANISHED_DEPTH))
+        gone = usable & (left < _threshold(context, time))
         if time:
             gone &= _reach(flow) < flow.levels / 2
-        if gone.any() and gone.sum() >= OFTEN * min(calls, int(usable.sum())) and usable.sum() >= calls / 2:
+        known = usable & np.isfinite(left)     # of a net whose units have all died there is nothing to compare
+        if usable.sum() < calls / 2 or gone.sum() < max(AT_START * known.sum(), 1):
+            continue
+        if gone.sum() >= OFTEN * known.sum():
             found.append(_vanished(context, flow, int(np.argmax(gone)), time))
+        elif gone[:int(gone.sum())].all():
+            found.append(_recovered(_vanished(context, flow, 0, time), int(flow.group.passes[int(gone.sum())]), context))
     return found[:1]
+
+
+def _recovered(finding: Finding, pass_: int, context: Context) -> Finding:
+    """The training found its way out: worth knowing, and no more."""
+    iteration = int(context.facts.pass_iterations[pass_])
+    return replace(finding, severity="info", title="The gradient vanished at the start",
+                   message=f"{finding.message} From iteration {iteration} on it is no longer so.")
+
+
+def _threshold(context: Context, time: bool) -> float:
+    if time:
+        return VANISHED_TIME
+    stuck = context.progress.word in ("flat", "worse") or (
+        context.progress.word == "improving" and context.progress.fell > PLATEAU)
+    return VANISHED_PLATEAU if stuck else VANISHED_DEPTH
 
 
 def _reach(flow: Flow) -> Floats:
@@ -130,9 +153,11 @@ def _vanished(context: Context, flow: Flow, row: int, time: bool) -> Finding:
     op, slope = _guilty(context, flow, row, level, shrinks=True)
     iteration = int(context.facts.pass_iterations[group.passes[row]])
     severity = progress.severity()
+    if severity == "info" and not time and progress.fell > WORKS:
+        severity = "warning"     # the last layers learn, and hide that the first do not
     evidence: dict[str, object] = {
         "gradient_first": first, "gradient_last": last, "ratio": first / last, "factor_per_step": factor,
-        "levels": flow.levels, "slope_of_op": slope, "threshold": VANISHED_TIME if time else VANISHED_DEPTH}
+        "levels": flow.levels, "slope_of_op": slope, "threshold": _threshold(context, time)}
     name = context.facts.name_of(op)
     if time:
         reach = int(_reach(flow)[row])
@@ -211,8 +236,6 @@ def exploding(context: Context) -> list[Finding]:
     for flow in flows(context):
         backward, forward = flow.gradient_grown(), flow.value_grown()
         grown = (backward > GREW) | (forward > GREW)
-        if flow.group.plan.recurrent >= 0:
-            grown &= np.fmax(backward, forward) ** (1 / max(flow.levels - 1, 1)) > GROWTH_PER_STEP
         for row in np.flatnonzero(grown).tolist():
             if _is_large(context, flow, row):
                 if _weights_grown(context, flow, row) < GROWN_WEIGHTS:

@@ -14,6 +14,7 @@ MISSING = frozenset({"unwatched-source", "graph-break", "nondiff-op", "stop-grad
 STRUCTURE = frozenset({"tape-growth", "constant-normaliser", "loss-broadcast", "loss-activation-mismatch",
                        "symmetric-init", "label-range", "fp16-range"})
 ZEROS = frozenset({"dead-relu", "saturated-activation"})
+WHOLE_RUN = frozenset({"update-too-small", "var-not-updated"})    # no moment at which they begin
 SIZES = frozenset({"vanishing-depth", "vanishing-time", "update-too-small", "var-not-updated", "oscillating"})
 
 # Kinds of findings from root to consequence; within one severity they are read in this order.
@@ -40,8 +41,8 @@ EXPLAINS: dict[str, frozenset[str]] = {
     "dead-relu": frozenset({"vanishing-depth", "vanishing-time", "var-not-updated", "update-too-small",
                             "symmetric-init"}),
     "saturated-activation": frozenset({"vanishing-depth", "vanishing-time", "update-too-small", "var-not-updated"}),
-    "vanishing-depth": frozenset({"update-too-small", "var-not-updated"}),
-    "vanishing-time": frozenset({"update-too-small", "var-not-updated"}),
+    "vanishing-depth": frozenset({"update-too-small", "var-not-updated", "dead-relu"}),
+    "vanishing-time": frozenset({"update-too-small", "var-not-updated", "dead-relu"}),
     "fp16-range": frozenset({"vanishing-depth", "var-not-updated", "update-too-small", "dead-relu"}),
     **dict.fromkeys(MISSING, frozenset({"var-not-updated", "update-too-small"})),
 }
@@ -58,8 +59,7 @@ def fold(findings: list[Finding]) -> list[Finding]:
     roots: list[Finding] = []
     below: dict[int, list[Finding]] = {}
     for finding in findings:
-        causes = [c for c in findings if c is not finding and _explains(c, finding)
-                  and not (_explains(finding, c) and rank(c) > rank(finding))]
+        causes = [c for c in findings if c is not finding and _explains(c, finding)]
         if causes:
             below.setdefault(id(min(causes, key=rank)), []).append(finding)
         else:
@@ -68,8 +68,12 @@ def fold(findings: list[Finding]) -> list[Finding]:
 
 
 def _explains(cause: Finding, effect: Finding) -> bool:
-    later = effect.iteration >= cause.iteration or effect.id in SIZES or effect.id in ZEROS
-    return later and effect.id in EXPLAINS.get(cause.id, frozenset())
+    if effect.id not in EXPLAINS.get(cause.id, frozenset()):
+        return False
+    if cause.id in EXPLAINS.get(effect.id, frozenset()):     # each may follow from the other: the earlier one leads
+        return rank(cause)[1:] < rank(effect)[1:] if cause.iteration == effect.iteration else (
+            cause.iteration < effect.iteration)
+    return cause.iteration <= effect.iteration or effect.id in WHOLE_RUN
 
 
 def _with_consequences(finding: Finding, below: dict[int, list[Finding]], depth: int = 0) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
-from tapeviz.analysis.findings import shapes, training, units
+from tapeviz.analysis.findings import precision, shapes, training, units
 from tapeviz.analysis.findings.context import Context
 from tapeviz.analysis.findings.disconnected import disconnected
 from tapeviz.analysis.findings.finding import Finding
@@ -48,6 +48,7 @@ RULES: list[Rule] = [
     shapes.loss_broadcast,
     shapes.loss_activation_mismatch,
     shapes.symmetric_init,
+    precision.fp16_range,
     units.dead_relu,
     units.saturated_activation,
     *each(vanishing, "vanishing-depth", "vanishing-time"),

@@ -215,17 +215,15 @@ def symmetric_init(context: Context) -> list[Finding]:
     if not same:
         return []
     names = context.names(same)
-    variable = recording.variable(same[0])
-    moved = context.names(v for v in _trained(context) if v not in same)
+    start = recording.variable(same[0])
     zero = bool((np.asarray(recording.value(_first_version(context, same[0]))) == 0).all())
     return [context.finding(
         "symmetric-init", "error" if context.progress.fell > 0.5 else "warning",
         "All units of a layer are copies of each other",
-        f"The {variable.shape[1]} columns of {names[0]} start {'at zero' if zero else 'equal'} and are still equal at "
-        f"the end: every unit gets the same gradient, so that {variable.shape[1]} units can do no more than one.",
+        f"The {start.shape[1]} columns of {names[0]} start {'at zero' if zero else 'equal'} and are still equal at "
+        f"the end: every unit gets the same gradient, so that {start.shape[1]} units can do no more than one.",
         "Start with random numbers, for example rng.normal(0, (2 / inputs) ** 0.5, shape).",
-        place=facts.place_of_loc(variable.loc), affected=(*names, *moved[:0]),
-        evidence={"units": variable.shape[1], "all_zero": zero})]
+        place=facts.place_of_loc(start.loc), affected=names, evidence={"units": start.shape[1], "all_zero": zero})]
 
 
 def _first_version(context: Context, variable: int) -> int:

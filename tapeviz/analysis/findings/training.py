@@ -27,6 +27,7 @@ LARGE_INPUT = 20.0       # root mean square
 COLUMN_RATIO = COLUMN_SIZE = 50.0
 FAR_BELOW = -1000.0
 SAME_DIRECTION = 0.999
+STEADY = 0.05
 _RATE_NAMES = re.compile(r"(?i)^(lr|rate|eta|alpha|step|step_?size|learning_?rate|\w*lr|\w*rate)$")
 
 
@@ -70,7 +71,8 @@ def rate_of(context: Context, variable: int | None = None) -> Rate:
 def _scalar_factor(context: Context, op: int) -> int:
     """The constant number that a gradient was multiplied by before the step, ABSENT if there is none."""
     facts = context.facts
-    found, seen, queue = ABSENT, set(), [op]
+    found, queue = ABSENT, [op]
+    seen: set[int] = set()
     while queue and len(seen) < 32:
         current = queue.pop(0)
         if not 0 <= current < facts.op_count or current in seen:
@@ -143,7 +145,7 @@ def lr_too_large(context: Context) -> list[Finding]:
 
 
 def unscaled_input(context: Context) -> list[Finding]:
-    """Data far from 1 (or with columns of very different size) go straight into the first layer, and training suffers."""
+    """Data far from 1, or columns of very different size, go straight into the first layer, and training suffers."""
     facts, progress = context.facts, context.progress
     diverges = _diverges(context)
     slow = len(progress.finite) >= FEWEST and progress.word in ("flat", "worse", "improving") and (
@@ -228,12 +230,12 @@ def update_too_small(context: Context) -> list[Finding]:
     if worst is None or max(largest.values()) > SHORT_STEP_WARNING:
         return []
     rate = rate_of(context, worst)
+    size = float(np.nanmedian(context.gradients.size[context.gradients.variable == worst]))
     name = context.recording.variable(worst).name
     return [context.finding(
         "update-too-small", "error" if max(largest.values()) < SHORT_STEP else "warning", "The steps are too small",
-        f"{name} moves by {sci(slowest)} of its size per step although its gradient is "
-        f"{sci(float(np.nanmedian(context.gradients.size[context.gradients.variable == worst])))}: {_said(rate)} is too "
-        f"small, and the loss stays at {plain(float(progress.finite[-1]))}.",
+        f"{name} moves by {sci(slowest)} of its size per step although its gradient is {sci(size)}: {_said(rate)} is "
+        f"too small, and the loss stays at {plain(float(progress.finite[-1]))}.",
         "Use a larger learning rate (steps of about 1e-3 of the size of a variable are usual).",
         place=rate.place, iteration=int(progress.iterations[0]), affected=context.names(largest),
         evidence={"relative_step": slowest, "rate": rate.value, "threshold": SHORT_STEP})]
@@ -310,7 +312,7 @@ def loss_unbounded(context: Context) -> list[Finding]:
     losses = progress.finite
     if len(losses) < FEWEST or losses[-1] >= FAR_BELOW or losses[-1] >= 3 * losses[len(losses) // 2]:
         return []
-    scale = max(float(np.abs(losses[: max(len(losses) // 8, 1)]).max()), 1.0)
+    scale = max(abs(float(losses[0])), 1.0)
     row = int(np.argmax(losses < -GREW * scale))
     target = int(facts.passes["target"][progress.passes[row]])
     op = facts.maker(target)
@@ -333,7 +335,7 @@ def grad_accumulated(context: Context) -> list[Finding]:
         rows = np.flatnonzero((gradients.variable == variable) & gradients.given)
         steps = np.flatnonzero((updates.variable == variable) & (updates.size > 0))
         total = None
-        like_sum, like_last = [], []
+        like_sum, like_last, lengths = [], [], []
         at = 0
         for row in rows.tolist():
             gradient = recording.value(int(gradients.tensor[row]), What.GRADIENT, int(gradients.pass_[row]))
@@ -350,8 +352,9 @@ def grad_accumulated(context: Context) -> list[Finding]:
                 break
             like_sum.append(_cosine(-step, total))
             like_last.append(_cosine(-step, wide))
+            lengths.append(float(np.linalg.norm(step.astype(np.float64)) / max(np.linalg.norm(total), 1e-300)))
         if len(like_sum) >= FEWEST and np.mean(np.array(like_sum) > SAME_DIRECTION) > 0.9 and (
-                np.median(like_last) < 0.99):
+                np.median(like_last) < 0.99) and _is_steady(lengths):
             found.append((variable, like_sum, like_last))
     if not found:
         return []
@@ -360,11 +363,17 @@ def grad_accumulated(context: Context) -> list[Finding]:
     return [context.finding(
         "grad-accumulated", "error" if context.progress.word != "improving" else "warning",
         "Gradients are added up and never cleared",
-        f"The steps of {context.recording.variable(variables[0]).name} follow the sum of all gradients since the start "
-        f"(cosine {np.median(found[0][1]):.4f}), not the last one ({np.median(found[0][2]):.2f}): each step repeats all "
-        "earlier ones, and the training swings.",
+        f"The steps of {context.recording.variable(variables[0]).name} follow the sum of all gradients since the "
+        f"start (cosine {np.median(found[0][1]):.4f}), not the last one ({np.median(found[0][2]):.2f}): each step "
+        "repeats all earlier ones, and the training swings.",
         "Set the sum back to zero after every step.", place=place, iteration=1, affected=context.names(variables),
         evidence={"cosine_with_sum": float(np.median(found[0][1])), "cosine_with_last": float(np.median(found[0][2]))})]
+
+
+def _is_steady(lengths: list[float]) -> bool:
+    """Whether steps are one and the same multiple of the sums: optimizers with a memory are not like that."""
+    middle = float(np.median(lengths))
+    return bool(np.median(np.abs(np.array(lengths) - middle)) < STEADY * middle)
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:
