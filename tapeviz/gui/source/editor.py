@@ -49,6 +49,7 @@ class Editor(QPlainTextEdit):
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setTabChangesFocus(False)
         self.setPlainText(text)
+        self.document().setDocumentMargin(0)      # else the band of the current line does not reach the gutter
         self.setAccessibleName(f"Source of {path.rsplit('/', 1)[-1]}")
         self._highlighter = PythonHighlighter(self.document(), theme)
         self.gutter = Gutter(self)
@@ -56,6 +57,7 @@ class Editor(QPlainTextEdit):
         self.updateRequest.connect(self._scroll_gutter)
         self.textChanged.connect(self._edited)
         self.set_theme(theme)
+        self.document().setModified(False)
 
     @property
     def marks_valid(self) -> bool:
@@ -70,6 +72,7 @@ class Editor(QPlainTextEdit):
         return self.document().toRawText().replace("\u2029", "\n")
 
     def set_theme(self, theme: Theme) -> None:
+        edited = self.document().isModified()
         self.theme = theme
         font = theme.mono_font(12)
         self.setFont(font)
@@ -77,6 +80,7 @@ class Editor(QPlainTextEdit):
         self.setStyleSheet(f'font-family: "{font.family()}"; font-size: {theme.px(12)}px;')
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
         self._highlighter.set_theme(theme)
+        self.document().setModified(edited)       # new colours and margins count as changes, for Qt
         self._make_room()
         self._show_current()
 
