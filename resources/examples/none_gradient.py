@@ -14,7 +14,7 @@ decoder = gt.Variable(rng.normal(size=(4, 1)), name="decoder")
 for step in range(10):
     with gt.GradientTape() as tape:
         code = gt.tanh(x @ encoder)
-        code = code.numpy() / np.abs(code.numpy()).max()    # left gradtape: from here on a plain array
+        code = code.numpy() / np.abs(code.numpy()).max()    # left the tape: a plain array now
         loss = gt.mean(gt.square(code @ decoder - y))
     for variable, gradient in zip((encoder, decoder), tape.gradient(loss, [encoder, decoder])):
         if gradient is None:
