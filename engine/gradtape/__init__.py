@@ -10,7 +10,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 from gradtape import errors, linalg, nn, observers, optimizers, protocols as protocols, random, testing
+from gradtape.creation import arange, eye, full, linspace, ones, zeros
 from gradtape.custom import custom_gradient
 from gradtape.errors import GradtapeError, GradtapeWarning
 from gradtape.observers import GradientCall, Node, Observer, observe, scope
@@ -137,6 +140,10 @@ from gradtape.variable import Variable, constant, convert
 __gradtape__ = True
 __version__ = "0.1.0"
 
+# log(0), 1 / 0 and overflow give inf and nan quietly, as in TensorFlow.  NumPy would warn at a line of the engine,
+# which tells nobody anything; the script's own NumPy code goes on warning.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
+
 asarray = convert
 astype = cast
 concat = concatenate
@@ -157,6 +164,7 @@ __all__ = [
     "add",
     "all",
     "any",
+    "arange",
     "arccos",
     "arccosh",
     "arcsin",
@@ -199,9 +207,11 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "eye",
     "flip",
     "floor",
     "floor_divide",
+    "full",
     "gather",
     "gelu",
     "getitem",
@@ -217,6 +227,7 @@ __all__ = [
     "less",
     "less_equal",
     "linalg",
+    "linspace",
     "log",
     "log1p",
     "log2",
@@ -245,6 +256,7 @@ __all__ = [
     "observe",
     "observers",
     "one_hot",
+    "ones",
     "ones_like",
     "optimizers",
     "outer",
@@ -302,5 +314,6 @@ __all__ = [
     "var",
     "where",
     "xlogy",
+    "zeros",
     "zeros_like",
 ]
