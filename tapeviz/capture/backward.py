@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,8 @@ class PassState:
     t: int
     targets: list[int]
     entries: Any                  # the tape's list, which it may let go of
+    code: CodeType | None         # where the call is, in the user's program
+    lasti: int
     steps: int = 0
     position: int = -1            # on that list, of the step before
     reached: set[int] = field(default_factory=set)            # tensors to which anything was contributed
@@ -60,8 +63,8 @@ class Backward:
         state = self._states[id(call)]
         return state.id, state.steps
 
-    def started(self, ident: int, call: Any, entries: Any, names: dict[int, str], t: int, code: Any, lasti: int
-                ) -> None:
+    def started(self, ident: int, call: Any, entries: Any, names: dict[int, str], t: int,
+                code: CodeType | None, lasti: int) -> None:
         """A gradient call began. `names`: what the user's program calls its targets and plain sources, by id()."""
         recorder = self._recorder
         thread = recorder.thread(ident)
@@ -77,7 +80,7 @@ class Backward:
         parent = self._states.get(id(call.parent)) if call.parent is not None else None
         state = PassState(
             self.count, call, tape, parent.id if parent else NONE, 1 + (tape.inner_order if tape else 0),
-            recorder.places.loc(code, lasti), recorder.ops, t - self._writer.start_ns, targets, entries)
+            recorder.places.loc(code, lasti), recorder.ops, t - self._writer.start_ns, targets, entries, code, lasti)
         state.arrived.update(dict.fromkeys(targets, 1))   # the seed
         state.reached.update(targets)
         self.count += 1
@@ -165,8 +168,8 @@ class Backward:
         connected = tensor in state.reached or not recorder.with_ops
         what = State.NONE if result is None else State.OK if connected else State.ZERO_UNCONNECTED
         number_of = variable.id if variable else NONE
-        name = tensors.name_of(tensor) if variable is None else self._writer.name_id(variable.name)
-        self._writer.result(state.id, number, what, 0, tensor, number_of, name)
+        name = tensors.name_of(tensor) if variable is None else variable.name
+        self._writer.result(state.id, number, what, 0, tensor, number_of, tensors.name_id(name))
         if result is None:
             recorder.batch.add((tensor, NONE, state.id, What.GRADIENT, 0), None)
             return number_of
@@ -174,12 +177,23 @@ class Backward:
         if variable is not None:
             variable.gradient = value
         if tensors.find(result) is None:
-            made = tensors.new(value, Role.GRADIENT, variable=number_of)
+            made = tensors.new(value, Role.GRADIENT, variable=number_of,
+                               name=tensors.name_id(self._gradient_name(state, number, name)))
             tensors.know(result, made)
             if recorder.with_stats:
                 recorder.quantity(made, What.VALUE, value)
         recorder.quantity(tensor, What.GRADIENT, value, pass_=state.id)
         return number_of
+
+    def _gradient_name(self, state: PassState, number: int, source_name: str) -> str:
+        """What the program calls a result, else "dloss/dw"."""
+        targets = self._recorder.places.result_names(state.code, state.lasti)
+        if len(targets) == len(state.call.sources):
+            return targets[number]
+        if len(targets) == 1:
+            return f"{targets[0]}[{number}]"
+        target = self._recorder.tensors.name_of(state.targets[0]) if state.targets else ""
+        return f"d{target or 'target'}/d{source_name or number}"
 
     def _write(self, s: PassState, status: Status, ended: int) -> None:
         tape = s.tape

@@ -98,7 +98,11 @@ def cosines(ones: Sequence[Array], others: Sequence[Array]) -> Array:
     return result
 
 
-def nonfinite(records: np.ndarray[tuple[int], np.dtype[np.void]]) -> bool:
-    """Whether a quantity among these records that the program computed holds a NaN or an infinity."""
+def first_nonfinite(records: np.ndarray[tuple[int], np.dtype[np.void]]) -> int | None:
+    """The first quantity among these records that the program computed and that holds a NaN or an infinity."""
     bad = (records["nan"] > 0) | (records["posinf"] > 0) | (records["neginf"] > 0)
-    return bool(bad.any() and ((records["op"] != NONE) | (records["what"] != What.VALUE))[bad].any())
+    if not bad.any():
+        return None
+    computed = (records["op"] != NONE) | (records["what"] != What.VALUE)   # data may hold what it likes
+    found = np.flatnonzero(bad & computed)
+    return int(found[0]) if len(found) else None

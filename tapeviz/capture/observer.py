@@ -51,7 +51,7 @@ class Capture(Observer):
         self._add = self._queue.append
         self._lock = threading.RLock()
         self._worker: int | None = None   # the thread that works through the queue
-        self._due = perf_counter_ns() + BATCH_NS
+        self._due = 0                     # what comes first is written at once
         self._entered: dict[int, tuple[tuple[Any, ...], int]] = {}   # by id() of a running call
         self._paused_node: dict[int, Any] = {}
         self._unnamed: set[int] = set()   # serials of variables that got no name and were not used yet
@@ -161,6 +161,8 @@ class Capture(Observer):
     def text(self, stream: str, text: str) -> None:
         """The script printed something."""
         self._add((self.recorder.text, stream, text))
+        if perf_counter_ns() > self._due:
+            self.process()
 
     def event(self, kind: str, data: dict[str, Any]) -> None:
         """Something else happened."""
@@ -230,7 +232,7 @@ class Capture(Observer):
         recorder = self.recorder
         with self._lock:
             pass_, step = recorder.backward.progress(call) if call is not None else (None, None)
-            recorder.values.freeze(whole_ring=False)
+            recorder.values.freeze(since=recorder.iterations.current)
             recorder.event("pause", {"reason": where})
             recorder.writer.flush()
             op = recorder.last_op

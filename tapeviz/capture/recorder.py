@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeviz.capture import activations
 from tapeviz.capture.backward import Backward, PassState
-from tapeviz.capture.batch import StatBatch, nonfinite
+from tapeviz.capture.batch import StatBatch, first_nonfinite
 from tapeviz.capture.iterations import Iterations
 from tapeviz.capture.source import Places
 from tapeviz.capture.statistics import Array
@@ -78,6 +78,7 @@ class Recorder:
         self._texts: list[tuple[str, list[str], int]] = []
         self._text_left = TEXT_LIMIT
         self._found_nonfinite = False
+        self._request_iterations = [(0, 0)]      # first request of the batch, iteration
         self._start = writer.start_ns
 
     # --- batches ----------------------------------------------------------------------------------------------
@@ -85,11 +86,19 @@ class Recorder:
     def end_batch(self) -> None:
         """Compute the statistics that were asked for; make everything visible to readers."""
         records = self.batch.write()
-        if not self._found_nonfinite and len(records) and nonfinite(records):
-            self._found_nonfinite = True
-            self.values.freeze()
+        if not self._found_nonfinite and len(records):
+            self._look_for_nonfinite(records)
+        self.values.settle()
+        self._request_iterations = [(0, self.iterations.current)]
         self._write_texts()
         self.writer.flush()
+
+    def _look_for_nonfinite(self, records: np.ndarray[Any, np.dtype[np.void]]) -> None:
+        """The iteration in which the first NaN or infinity appears is kept in full, with the one before it."""
+        first = first_nonfinite(records)
+        if first is not None:
+            self._found_nonfinite = True
+            self.values.freeze(next(it for start, it in reversed(self._request_iterations) if start <= first))
 
     def finish(self) -> None:
         """The run has ended, in whatever way: write what was waiting for that."""
@@ -157,7 +166,7 @@ class Recorder:
     def _output(self, row: Any, op: int, k: int, y: Any, code: CodeType | None, lasti: int) -> int:
         value = y._value
         name = self.places.result_name(code, lasti, k)
-        tensor = self.tensors.new(value, Role.INTERMEDIATE, op, name=self.writer.name_id(name) if name else NONE)
+        tensor = self.tensors.new(value, Role.INTERMEDIATE, op, name=self.tensors.name_id(name))
         self.tensors.know(y, tensor)
         if self.with_stats:
             request = self.quantity(tensor, What.VALUE, value, op)
@@ -267,6 +276,7 @@ class Recorder:
             if begins:
                 self.tensors.sweep()
                 self.values.begin(self.iterations.current)
+                self._request_iterations.append((len(self.batch), self.iterations.current))
                 self._forget_tapes()
         known = self._tape_states.get(id(tape))
         if known is None:

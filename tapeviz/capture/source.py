@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 import tokenize
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -61,6 +62,7 @@ class Places:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._reading = threading.Lock()   # names are looked for by the script's threads, the rest happens in batches
         self._ids: dict[tuple[int, int], int] = {}
         # Keyed by id(): hashing a code object hashes its contents.  `_codes` keeps the ids valid.
         self._codes: dict[int, tuple[CodeType, list[Span]]] = {}
@@ -91,14 +93,21 @@ class Places:
         """Source id, expressions by position, and names that only loops bind."""
         known = self._files.get(path)
         if known is None:
-            text = read_source(path)
-            known = self._files[path] = (self._writer.source_id(path, text), *_read_expressions(text))
+            with self._reading:
+                known = self._files.get(path)
+                if known is None:
+                    text = read_source(path)
+                    known = self._files[path] = (self._writer.source_id(path, text), *_read_expressions(text))
         return known
 
     def result_name(self, code: CodeType | None, lasti: int, output: int = 0) -> str:
         """The name the program gives to a result: "h" for `h = gt.sigmoid(...)`, "" if it gives none."""
         targets = self._expression(code, lasti).targets
         return targets[output] if output < len(targets) else ""
+
+    def result_names(self, code: CodeType | None, lasti: int) -> tuple[str, ...]:
+        """All names that the program gives to the parts of a result."""
+        return self._expression(code, lasti).targets
 
     def operand_name(self, code: CodeType | None, lasti: int, op: str, slot: int, argument: str) -> str:
         """What the program calls an operand: "images[batch]" in `images[batch] @ W`, "" if unknown or long."""
@@ -126,7 +135,7 @@ def _span(four: tuple[int | None, int | None, int | None, int | None]) -> Span:
 def _read_expressions(text: str) -> tuple[dict[Span, _Expression], frozenset[str]]:
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, SystemError):   # SystemError: Python 3.11, two threads parsing at once
         return {}, frozenset()
     found: dict[Span, _Expression] = {}
     loops: set[str] = set()
@@ -171,7 +180,9 @@ def _names(target: ast.expr) -> tuple[str, ...]:
 
 
 def _short(node: ast.expr) -> str:
-    """The text of a name-like expression, "" for anything long or computed."""
+    """The text of a number or a name-like expression, "" for anything long or computed."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, complex)):
+        return repr(node.value)
     if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         return ""
     text = ast.unparse(node)

@@ -63,6 +63,8 @@ class Tensors:
         # id() of a tape's list -> list, position -> tensor and the op that made it
         self._lists: dict[int, tuple[Any, dict[int, tuple[int, OpRef | None]]]] = {}
         self._records: dict[int, tuple[int, ...]] = {}              # of this iteration
+        self._names: dict[str, int] = {}
+        self._texts: dict[int, str] = {}
         self._shapes: dict[tuple[int, ...], int] = {}
         self._dtypes: dict[np.dtype[Any], tuple[int, int]] = {}
 
@@ -87,13 +89,24 @@ class Tensors:
         """Give a tensor of this iteration a name, unless it has one."""
         record = self._records.get(tensor)
         if record is not None and record[8] == NONE:
-            self._records[tensor] = record = (*record[:8], self._writer.name_id(name), record[9])
+            number = self.name_id(name)
+            self._records[tensor] = record = (*record[:8], number, record[9])
             self._put(record)
 
-    def name_of(self, tensor: int) -> int:
-        """Name id of a tensor of this iteration, NONE if it has none."""
+    def name_id(self, name: str) -> int:
+        """The number of a name, NONE for ""."""
+        if not name:
+            return NONE
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = self._writer.name_id(name)
+            self._texts[known] = name
+        return known
+
+    def name_of(self, tensor: int) -> str:
+        """Name of a tensor of this iteration, "" if it has none."""
         record = self._records.get(tensor)
-        return NONE if record is None else record[8]
+        return "" if record is None else self._texts.get(record[8], "")
 
     def producer(self, tensor: int | None) -> int:
         """The op that made a tensor in this iteration, NONE for leaves and older tensors."""
@@ -124,7 +137,7 @@ class Tensors:
         """A leaf made from data: new in this iteration. Returns its id and a value that will not change any more."""
         small = value.nbytes <= DIGEST_BYTES
         digest = zlib.crc32(np.ascontiguousarray(value).data) if small and value.dtype.kind in "biufc" else 0
-        number = self.new(value, Role.CONSTANT, name=self._writer.name_id(name) if name else NONE, digest=digest)
+        number = self.new(value, Role.CONSTANT, name=self.name_id(name), digest=digest)
         self._constants[id(x)] = (x, number)
         if value is x and value.nbytes <= COPY_BYTES and value.flags.writeable:
             value = value.copy()   # the user's own array, which may be written to before the values are

@@ -32,13 +32,11 @@ class ValueKeeper:
         self._most_per_iteration = budget // 4
         self._everything = everything
         self._keeping = True
-        self._iteration = 0
         self._written = 0                         # bytes of this iteration
         self._stride = FIRST_STRIDE
         self._small_left = SMALL_COUNT
-        self._ring: deque[list[Quantity]] = deque([[]], maxlen=RING_ITERATIONS)
-        self._ring_bytes = 0
-        self._current: list[Quantity] = self._ring[0]
+        self._current: list[Quantity] = []
+        self._ring: deque[tuple[int, list[Quantity]]] = deque([(0, self._current)])
         self.degraded = ""                        # why less is kept than was asked for; "" if it is not
 
     def offer(self, tensor: int, what: int, array: Array, pass_: int, op: int, slot: int) -> None:
@@ -51,28 +49,35 @@ class ValueKeeper:
             self._write((tensor, what, array, pass_, op, slot))
         else:
             self._current.append((tensor, what, array, pass_, op, slot))
-            self._ring_bytes += size
-            if self._ring_bytes > self._budget:   # what it holds is memory that the script may need
-                for held in self._ring:
-                    held.clear()
-                self._ring_bytes = 0
 
     def begin(self, iteration: int) -> None:
         """A new iteration starts."""
-        self._iteration, self._written = iteration, 0
+        self._written = 0
         self._current = []
-        self._ring.append(self._current)
-        self._ring_bytes = sum(array.nbytes for held in self._ring for _, _, array, *_ in held)
+        self._ring.append((iteration, self._current))
         self._keeping = self._is_due(iteration)
 
-    def freeze(self, whole_ring: bool = True) -> None:
-        """Write what is remembered and keep the rest of this iteration: people will ask about it."""
-        for held in self._ring if whole_ring else (self._current,):
-            for quantity in held:
-                self._write(quantity)
-            held.clear()
-        self._ring_bytes = 0 if whole_ring else sum(a.nbytes for held in self._ring for _, _, a, *_ in held)
-        self._keeping = True
+    def freeze(self, iteration: int | None = None, since: int = 0) -> None:
+        """Something has happened that people will ask about: write what is remembered of the iterations from `since`.
+
+        With an iteration given, that one and the one before it; the rest of the current one is kept as well.
+        """
+        for number, held in self._ring:
+            if (number in (iteration, iteration - 1)) if iteration is not None else number >= since:
+                for quantity in held:
+                    self._write(quantity)
+                held.clear()
+        if iteration is None or iteration == self._ring[-1][0]:
+            self._keeping = True
+
+    def settle(self) -> None:
+        """Let go of all but the newest iterations; until now a batch of them may have gathered."""
+        while len(self._ring) > RING_ITERATIONS:
+            self._ring.popleft()
+        held_bytes = sum(array.nbytes for _, held in self._ring for _, _, array, *_ in held)
+        if held_bytes > self._budget:   # what it holds is memory that the script may need
+            for _, held in self._ring:
+                held.clear()
 
     def _is_due(self, iteration: int) -> bool:
         if iteration < FIRST_ITERATIONS:

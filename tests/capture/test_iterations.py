@@ -119,6 +119,7 @@ def test_large_values_of_first_due_and_newest_iterations_are_kept(writer):
         if iteration:
             keeper.begin(iteration)
         offer(keeper, iteration, 1000)
+        keeper.settle()
     keeper.freeze()
     assert sorted(kept(writer)) == [0, 1, 2, 4, 8, 10, 16, 20, 28, 29]
     assert FIRST_ITERATIONS == 3
@@ -138,7 +139,7 @@ def test_a_pause_writes_the_current_iteration_and_keeps_the_rest_of_it(writer):
     for iteration in (6, 7):
         keeper.begin(iteration)
         offer(keeper, 10 * iteration, 1000)
-    keeper.freeze(whole_ring=False)
+    keeper.freeze(since=7)
     offer(keeper, 71, 1000)
     keeper.begin(9)
     offer(keeper, 90, 1000)
@@ -152,6 +153,7 @@ def test_the_budget_holds(writer):
         keeper.begin(iteration)
         for k in range(3):
             offer(keeper, 3 * iteration + k, 1000)
+        keeper.settle()
     assert keeper._left > -24_000
     assert len(kept(writer)) * 8000 <= budget + 24_000
 
