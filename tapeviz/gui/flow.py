@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRect, QSize
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -21,8 +21,10 @@ class FlowRow(QWidget):
         self.setSizePolicy(policy)
 
     def add(self, widget: QWidget, right: bool = False) -> None:
-        """Append a widget."""
+        """Append a widget; it is visible unless it was hidden before."""
+        decided = widget.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide) and widget.isHidden()
         widget.setParent(self)
+        widget.setVisible(not decided)      # a child that comes after its parent was shown stays hidden otherwise
         self._items.append((widget, right))
         self.updateGeometry()
         self._place()

@@ -23,6 +23,7 @@ _UNKNOWN = re.compile(r"<m(?:text|i|o)[^>]*>\s*(?:&#x0005C;|\\)")   # a command 
 
 def tidied(latex: str) -> str:
     r"""LaTeX in the words ziamath knows: it drops the argument of \mathrel and centres a bar over name and index."""
+    latex = re.sub(r"\\mathsf\s*(?:\{T\}|T(?![A-Za-z]))", r"\\top ", latex)
     latex = re.sub(r"\^(?:\{T\}|T(?![A-Za-z]))", r"^{\\top}", latex)
     latex = re.sub(r"\\mathrel\{([^{}]*)\}", r"{\1}", latex)
     latex = re.sub(r"\\bar\{([A-Za-z])_(\{[^{}]*\}|\w)\}", r"\\bar{\1}_\2", latex)

@@ -42,6 +42,7 @@ def test_plain_text_reads_like_the_formula() -> None:
 
 def test_a_bar_stands_over_the_name_not_over_its_index() -> None:
     assert tidied(r"\bar{h_{8}}") == r"\bar{h}_{8}"
+    assert tidied(r"W^{\mathsf T}\,g") == r"W^{\top }\,g"
     assert tidied("A^T B^{T}") == r"A^{\top} B^{\top}"
     assert tidied(r"\bar{\mathrm{loss}}") == r"\overline{\mathrm{loss}}"
 

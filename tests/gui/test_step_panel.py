@@ -83,6 +83,7 @@ def test_another_argument_is_chosen_by_its_button_and_kept_while_stepping(
 def test_the_chip_of_another_result_leads_to_it(qtbot: QtBot, panel: StepPanel) -> None:
     chip = panel.card.chips[0]
     assert "W4" in chip.accessibleName()
+    assert chip.isVisible()
     qtbot.mouseClick(chip, Qt.MouseButton.LeftButton)
     assert panel.card.list_title.text() == "Contributions to W4 (norms)"
 
