@@ -129,6 +129,14 @@ def _numbers(value: object) -> list[float]:
     return [math.nan if x is None else float(x) for x in value]
 
 
+def followers(finding: Finding) -> list[Finding]:
+    """Everything that follows from a finding, directly or not, each cause before its consequences."""
+    found: list[Finding] = []
+    for one in finding.consequences:
+        found += [one, *followers(one)]
+    return found
+
+
 def lines_of(evidence: Mapping[str, object]) -> list[str]:
     """The evidence in words, one line per entry, for "Why"."""
     lines = []

@@ -15,7 +15,9 @@ from tapeviz.analysis.magnitude import Special
 from tapeviz.gui.findings.panel import EMPTY, FindingsPanel
 from tapeviz.gui.session import Session
 
-FOLLOWER = Finding("loss-plateau", "info", "The loss stays", "It moves by 0.1 % in 40 iterations.", "", iteration=3)
+LAST = Finding("var-not-updated", "info", "W1 stays as it is", "It has not changed since iteration 1.", "", iteration=3)
+FOLLOWER = Finding("loss-plateau", "info", "The loss stays", "It moves by 0.1 % in 40 iterations.", "", iteration=3,
+                   consequences=(LAST,))
 VANISHING = Finding(
     "vanishing-depth", "error", "Gradients vanish with depth", "The norm falls 3.5x per layer.", "Use ReLU.",
     "/home/me/train.py", 14, "sigmoid", 2, ("W1", "W2"),
@@ -73,10 +75,11 @@ def test_why_unfolds_rule_evidence_and_remedy(qtbot: QtBot, panel: FindingsPanel
 
 
 def test_consequences_are_folded_under_their_cause(qtbot: QtBot, panel: FindingsPanel) -> None:
-    assert panel.cards[0].fold.text() == "1 consequence"
+    assert panel.cards[0].fold.text() == "2 consequences"
     assert "The loss stays" not in _texts(panel)
     qtbot.mouseClick(panel.cards[0].fold, Qt.MouseButton.LeftButton)
     assert "The loss stays" in _texts(panel)
+    assert "W1 stays as it is" in _texts(panel)      # what follows from what follows
 
 
 def test_muted_findings_can_be_brought_back(qtbot: QtBot, panel: FindingsPanel) -> None:
@@ -90,7 +93,7 @@ def test_muted_findings_can_be_brought_back(qtbot: QtBot, panel: FindingsPanel) 
 
 
 def test_the_footer_counts_the_rules_that_found_nothing(panel: FindingsPanel) -> None:
-    assert panel.clear.text() == f"{len(RULES) - 3} of {len(RULES)} rules clear"
+    assert panel.clear.text() == f"{len(RULES) - 4} of {len(RULES)} rules clear"
     assert panel.footer.isVisible()
 
 

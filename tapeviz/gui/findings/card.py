@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from tapeviz.analysis.evidence import Bars, Spark, lines_of
+from tapeviz.analysis.evidence import Bars, Spark, followers, lines_of
 from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.format import plural
 from tapeviz.gui.findings.evidence import EvidencePicture
@@ -137,11 +137,11 @@ class FindingCard(QFrame):
         self._column.addWidget(self.reasons)
 
     def _add_consequences(self) -> None:
-        followers = self.finding.consequences
+        found = followers(self.finding)
         self.consequences: QWidget | None = None
-        if not followers:
+        if not found:
             return
-        self.fold = QPushButton(plural(len(followers), "consequence"))
+        self.fold = QPushButton(plural(len(found), "consequence"))
         self.fold.setProperty("kind", "text")
         self.fold.setCheckable(True)
         self.fold.setChecked("consequences" in self._parts)
@@ -153,7 +153,7 @@ class FindingCard(QFrame):
         column = QVBoxLayout(self.consequences)
         column.setContentsMargins(self._theme.px(4), 0, 0, 0)
         column.setSpacing(self._theme.px(6))
-        for follower in followers:
+        for follower in found:
             row = QHBoxLayout()
             row.setSpacing(self._theme.px(6))
             row.addWidget(SeverityGlyph(follower.severity, self._theme, 14), 0, Qt.AlignmentFlag.AlignTop)

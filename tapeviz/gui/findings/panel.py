@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from tapeviz.analysis.evidence import picture_of
+from tapeviz.analysis.evidence import followers, picture_of
 from tapeviz.analysis.findings import RULES, Finding
 from tapeviz.analysis.format import plural
 from tapeviz.gui.findings.card import FindingCard, SeverityGlyph
@@ -159,8 +159,7 @@ class FindingsPanel(QWidget):
 
     def _clear_rules(self) -> int:
         """Rules that found nothing; what follows from another finding counts as found."""
-        found = {f.id for f in self._session.findings}
-        found |= {c.id for f in self._session.findings for c in f.consequences}
+        found = {f.id for root in self._session.findings for f in (root, *followers(root))}
         return max(0, len(RULES) - len(found))
 
     def _show_footer(self) -> None:
