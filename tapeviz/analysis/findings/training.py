@@ -353,6 +353,8 @@ def grad_accumulated(context: Context) -> list[Finding]:
             like_sum.append(_cosine(-step, total))
             like_last.append(_cosine(-step, wide))
             lengths.append(float(np.linalg.norm(step.astype(np.float64)) / max(np.linalg.norm(total), 1e-300)))
+            if len(like_sum) == FEWEST and np.mean(np.array(like_sum) > SAME_DIRECTION) < 0.5:
+                break
         if len(like_sum) >= FEWEST and np.mean(np.array(like_sum) > SAME_DIRECTION) > 0.9 and (
                 np.median(like_last) < 0.99) and _is_steady(lengths):
             found.append((variable, like_sum, like_last))
