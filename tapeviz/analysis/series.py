@@ -18,7 +18,8 @@ from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, State, What
 
 _PLAIN = 1 << 32       # added to the name id of a source that is no variable, to make its row key
-_WAIT_PASSES = 8       # how many passes later the statistics of a result may still turn up
+_WAIT_PASSES = 64      # statistics come in batches: one is given up when so much later ones are there
+_WAIT_LOSSES = 256     # the same for the loss, in iterations
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,8 @@ class _Health:
     def __init__(self) -> None:
         self._revision = -1
         self._results_seen = self._stats_seen = 0
+        self._newest = -1                                      # the newest pass of which statistics have come
+        self._firsts = np.zeros(0, dtype=np.uint32)            # first pass of every iteration, as filled in
         self._waiting = np.zeros((0, 4), dtype=np.int64)      # key, iteration, pass, tensor: no statistics yet
         self._keys: list[int] = []
         self._names: list[str] = []
@@ -103,6 +106,10 @@ class _Health:
         return self._shown
 
     def _extend(self, recording: Recording) -> None:
+        firsts = recording.iterations["first_pass"]
+        if not np.array_equal(firsts[:len(self._firsts)], self._firsts):
+            vars(self).update(vars(_Health()))    # iterations were taken back: they turned out to be micro-batches
+        self._firsts = firsts.copy()
         results = recording.results[self._results_seen:]
         stats = recording.stats[self._stats_seen:]
         self._results_seen, self._stats_seen = len(recording.results), len(recording.stats)
@@ -123,7 +130,9 @@ class _Health:
         came = np.stack([key, iteration, results["pass"].astype(np.int64), results["tensor"].astype(np.int64)], 1)
         self._waiting = np.concatenate([self._waiting, came[~none]])
         first = min(first, self._fill(stats))
-        self._waiting = self._waiting[self._waiting[:, 2] >= len(recording.passes) - _WAIT_PASSES]
+        if len(stats):
+            self._newest = max(self._newest, int(stats["pass"].max()))
+        self._waiting = self._waiting[self._waiting[:, 2] >= self._newest - _WAIT_PASSES]
         self._refresh(first, columns)
 
     def _fill(self, stats: np.ndarray) -> int:
@@ -240,12 +249,16 @@ class _Loss:
 
     def _extend(self, recording: Recording) -> None:
         count = iteration_count(recording)
+        if count <= self._settled:                # iterations were taken back
+            self._settled = 0
         del self._values[self._settled:], self._codes[self._settled:]
         for iteration in range(self._settled, count):
             value, code = _loss(recording, iteration)
             self._values.append(value)
             self._codes.append(code)
-        self._settled = max(self._settled, count - 1)
+        self._settled = max(self._settled, count - _WAIT_LOSSES)
+        while self._settled < count - 1 and self._codes[self._settled] != Special.NOT_CAPTURED.value:
+            self._settled += 1
         y = np.array(self._values)
         with np.errstate(divide="ignore", invalid="ignore"):
             log10 = np.where(y > 0, np.log10(y), np.nan)
