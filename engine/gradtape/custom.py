@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from time import perf_counter_ns
 from typing import Any
 
 from gradtape.entries import Entries, activate, active, locate
@@ -66,6 +67,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        started = perf_counter_ns()
         with Probe() as probe:
             returned = function(*args, **kwargs)
         if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
@@ -80,7 +82,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"{row.name}: it reads the variable {variables[0].name!r}, which is no argument, so its gradient "
                 "function must accept `variables`: def grad(*upstream, variables=None)")
         results = [convert(r) for r in flatten(result)]
-        return pack(result, _identities(row, flat, variables, results, grad))
+        return pack(result, _identities(row, flat, variables, results, grad, started))
 
     return wrapper
 
@@ -99,7 +101,7 @@ def _takes_variables(grad: Callable[..., Any]) -> bool:
 
 
 def _identities(row: Op, flat: list[Tensor], variables: list[Variable], results: list[Tensor],
-                grad: Callable[..., Any]) -> list[Tensor]:
+                grad: Callable[..., Any], started: int) -> list[Tensor]:
     """The results as new tensors whose history is the custom gradient instead of their own."""
     entries = active()
     inputs = [*flat, *variables]
@@ -111,7 +113,8 @@ def _identities(row: Op, flat: list[Tensor], variables: list[Variable], results:
     else:
         outputs = record(row, entries, indices, [x._value for x in inputs], attrs, values)
     if seam.observer is not None:
-        seam.observer.on_op(row, tuple(inputs), outputs, {}, outputs[0]._entries is not None if outputs else False, 0)
+        recorded = bool(outputs) and outputs[0]._entries is not None
+        seam.observer.on_op(row, tuple(inputs), outputs, {}, recorded, started)
     return list(outputs)
 
 

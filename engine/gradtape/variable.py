@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from itertools import count
 from typing import Any, NoReturn
 
@@ -12,7 +13,7 @@ from gradtape.observers import AssignKind, seam
 from gradtape.ops.elementwise import identity
 from gradtape.ops.indexing import getitem, plain_key
 from gradtape.ops.registry import bare
-from gradtape.tensor import Tensor, make
+from gradtape.tensor import Tensor, install, make
 
 __gradtape__ = True
 
@@ -99,8 +100,8 @@ class Variable(Tensor):
             seam.observer.on_assign(self, kind, given, before)
         return self
 
-    def __getitem__(self, key: Any) -> VariableSlice:
-        return VariableSlice(self, plain_key(key))
+    def __getitem__(self, key: Any) -> Tensor:
+        return _pick(self, plain_key(key))
 
     def _refuse(self, other: object) -> NoReturn:
         raise AssignmentError(f"{self.name} is a variable: write {self.name}.assign_add(x) or .assign_sub(x); "
@@ -121,34 +122,35 @@ class Variable(Tensor):
         return f"<Variable {self.name!r} shape={self._shape} dtype={self.dtype} value={self._value}>"
 
 
-class VariableSlice(Tensor):
-    """Elements of a variable: a tensor that can also assign to them."""
+# Elements picked from variables, by the id of the tensor: what `v[1].assign(5.0)` has to change.  They are ordinary
+# tensors, so that they take the fast road.
+_picked: dict[int, tuple[weakref.ref[Tensor], Variable, Any]] = {}
 
-    __slots__ = ("_key", "_variable")
 
-    def __init__(self, variable: Variable, key: Any) -> None:
-        picked = getitem(variable, key=key)
-        self._value, self._shape = picked._value, picked._shape
-        self._entries, self._index = picked._entries, picked._index
-        self._variable, self._key = variable, key
+def _pick(variable: Variable, key: Any) -> Tensor:
+    tensor: Tensor = getitem(variable, key=key)
+    number = id(tensor)
+    _picked[number] = weakref.ref(tensor, lambda _: _picked.pop(number, None)), variable, key
+    return tensor
 
-    def _changed(self, kind: str, value: Any) -> Variable:
-        array = np.array(self._variable._value)
+
+def _assign_elements(kind: AssignKind) -> Any:
+    def assign(tensor: Tensor, value: Any) -> Variable:
+        """Change these elements of the variable that the tensor was picked from."""
+        if id(tensor) not in _picked:
+            raise AttributeError("only variables, and elements picked from them, can be assigned to; a tensor never "
+                                 "changes")
+        _, variable, key = _picked[id(tensor)]
+        array = np.array(variable._value)
         new = bare(value)
-        array[self._key] = new if kind == "assign" else array[self._key] + (new if kind == "add" else -new)
-        return self._variable.assign(array)
+        array[key] = new if kind == "assign" else array[key] + (new if kind == "add" else -new)
+        return variable.assign(array)
 
-    def assign(self, value: Any) -> Variable:
-        """Replace these elements of the variable."""
-        return self._changed("assign", value)
+    return assign
 
-    def assign_add(self, delta: Any) -> Variable:
-        """Add to these elements."""
-        return self._changed("add", delta)
 
-    def assign_sub(self, delta: Any) -> Variable:
-        """Subtract from these elements."""
-        return self._changed("sub", delta)
+install({"assign": _assign_elements("assign"), "assign_add": _assign_elements("add"),
+         "assign_sub": _assign_elements("sub")})
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:

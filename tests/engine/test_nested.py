@@ -62,6 +62,8 @@ def test_slices_can_be_assigned() -> None:
     v[:2].assign_add([1.0, 1.0])
     v[2].assign_sub(0.5)
     np.testing.assert_array_equal(v.numpy(), [2.0, 6.0, 2.5])
+    with pytest.raises(AttributeError, match="a tensor never changes"):
+        (v * 2.0).assign([1.0, 2.0, 3.0])
     with gt.GradientTape() as tape:
         y = v[1] * v[0]
     np.testing.assert_array_equal(tape.gradient(y, v).numpy(), [6.0, 2.0, 0.0])

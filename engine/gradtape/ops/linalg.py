@@ -15,7 +15,17 @@ def _matmul(a: Any, b: Any) -> Any:
     return np.matmul(a, b)
 
 
+def _matmul_nt(a: Any, b: Any) -> Any:
+    return a.dot(b.T)
+
+
+def _matmul_tn(a: Any, b: Any) -> Any:
+    return a.T.dot(b)
+
+
 def _matmul_left(m: Any, g: Any, y: Any, a: Any, b: Any) -> Any:
+    if len(a.shape) == len(b.shape) == 2:
+        return m.matmul_nt(g, b)
     if len(b.shape) == 1:
         grad = m.expand_dims(g, -1) * b                      # ... i, then k
     else:
@@ -28,6 +38,8 @@ def _matmul_left(m: Any, g: Any, y: Any, a: Any, b: Any) -> Any:
 
 
 def _matmul_right(m: Any, g: Any, y: Any, a: Any, b: Any) -> Any:
+    if len(a.shape) == len(b.shape) == 2:
+        return m.matmul_tn(a, g)
     if len(a.shape) == 1:
         if len(b.shape) == 1:
             return g * a
@@ -156,6 +168,12 @@ matmul    = op("matmul", _matmul, _matmul_left, _matmul_right, arguments="a b", 
                examples=((((2, 3), (3, 4)), {}), (((3,), (3,)), {}), (((2, 3), (3,)), {}), (((3,), (3, 2)), {}),
                          (((2, 2, 3), (3, 2)), {}), (((2, 3), (2, 3, 2)), {}), (((2, 1, 2, 3), (3, 3, 2)), {}),
                          (((2, 2, 3), (3,)), {}), (((3,), (2, 3, 2)), {})))
+matmul_nt = op("matmul_nt", _matmul_nt, lambda m, g, y, a, b: m.matmul(g, b), lambda m, g, y, a, b: m.matmul_tn(g, a),
+               arguments="a b", keeps="a b", formula=r"a \, b^{\mathsf T}",
+               vjps=(r"\bar y \, b", r"\bar y^{\mathsf T} a"), examples=((((2, 3), (4, 3)), {}),))
+matmul_tn = op("matmul_tn", _matmul_tn, lambda m, g, y, a, b: m.matmul_nt(b, g), lambda m, g, y, a, b: m.matmul(a, g),
+               arguments="a b", keeps="a b", formula=r"a^{\mathsf T} b",
+               vjps=(r"b \, \bar y^{\mathsf T}", r"a \, \bar y"), examples=((((3, 2), (3, 4)), {}),))
 tensordot = op("tensordot", _tensordot, _tensordot_rule(0), _tensordot_rule(1), arguments="a b", keeps="a b",
                formula=r"\sum_k a_{\dots k} \, b_{k \dots}",
                vjps=(r"\sum \bar y \, b", r"\sum a \, \bar y"),
