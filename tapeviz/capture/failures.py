@@ -15,23 +15,30 @@ __gradtape__ = True   # the frames of this module are not the user's
 def without_our_frames(error: BaseException) -> BaseException:
     """The same exception; its traceback, and those of its causes, name the user's frames alone.
 
-    Frames of libraries that the script uses stay.  A traceback without any frame of the user stays whole: it is a
-    fault of ours and somebody will want to find it.
+    Frames of libraries that the script uses stay.  Causes that arose within the engine go: its errors say in their
+    own words what NumPy's said.  A traceback without any frame of the user stays whole: it is a fault of ours and
+    somebody will want to find it.
     """
     seen: set[int] = set()
-    todo: list[BaseException | None] = [error]
+    todo: list[BaseException] = [error]
     while todo:
         one = todo.pop()
-        if one is None or id(one) in seen:
+        if id(one) in seen:
             continue
         seen.add(id(one))
-        kept = _filtered(one.__traceback__)
-        if kept is not None:
-            one.__traceback__ = kept
-        todo += [one.__cause__, one.__context__]
+        one.__traceback__ = _filtered(one.__traceback__) or one.__traceback__
+        if _is_internal(one.__cause__):
+            one.__cause__ = None
+        if _is_internal(one.__context__):
+            one.__context__ = None
+        todo += [other for other in (one.__cause__, one.__context__) if other is not None]
         if isinstance(one, BaseExceptionGroup):
             todo += one.exceptions
     return error
+
+
+def _is_internal(error: BaseException | None) -> bool:
+    return error is not None and error.__traceback__ is not None and _filtered(error.__traceback__) is None
 
 
 def _filtered(start: TracebackType | None) -> TracebackType | None:

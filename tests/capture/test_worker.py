@@ -365,3 +365,133 @@ def test_the_launcher_imports_neither_engine_nor_numpy_heavy_parts():
             "print([m for m in sys.modules if m.partition('.')[0] in ('gradtape', 'PySide6')])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
     assert done.stdout.strip() == "[]"
+
+
+# --- pause and step -----------------------------------------------------------------------------------------------
+
+TRAINING = """
+    import numpy as np
+    import gradtape as gt
+
+    w = gt.Variable(np.ones(200), name="w")
+    for step in range(1000000):
+        with gt.GradientTape() as tape:
+            a = w * 2.0
+            loss = gt.sum(gt.square(a))
+        w.assign_sub(0.01 * tape.gradient(loss, w))
+"""
+
+
+def paused(worker):
+    return wait_for(worker, "paused")[-1]
+
+
+def test_start_paused_and_step_operation_by_operation(tmp_path):
+    worker = launch(tmp_path, TRAINING, start_paused=True)
+    first = paused(worker)
+    assert worker.state == "paused"
+    assert (first["op"], first["where"], first["iteration"], first["pass"]) == (0, "op", 0, None)
+    with open_recording(worker.recording) as recording:
+        assert [recording.op_name(op) for op in range(len(recording.ops))] == ["multiply"]
+        assert recording.value(int(recording.ops["output"][0])) is not None
+    worker.step("op")
+    assert paused(worker)["op"] == 1
+    worker.step("op")
+    assert paused(worker)["op"] == 2
+    worker.stop()
+    assert worker.wait(4)
+    assert worker.state == "stopped"
+    with open_recording(worker.recording) as recording:
+        assert recording.status == "stopped"
+        assert [e.kind for e in recording.events if e.kind in ("pause", "resume")] == ["pause", "resume"] * 3
+
+
+def test_single_steps_through_a_live_backward_pass(tmp_path):
+    worker = launch(tmp_path, TRAINING, start_paused=True)
+    paused(worker)
+    worker.step("node")
+    seen = [paused(worker)]
+    with open_recording(worker.recording) as recording:
+        target = int(recording.passes["target"][0])
+        assert recording.passes["status"][0] == 0    # running
+        assert len(recording.steps) == 0
+        assert float(recording.value(target, 1, 0)) == 1.0   # the cotangent about to be used
+        for number in (1, 2):
+            worker.step("node")
+            seen.append(paused(worker))
+            recording.poll()
+            assert len(recording.steps) == number
+    assert [(m["where"], m["pass"], m["step"], m["op"]) for m in seen] == [("node", 0, k, 2) for k in range(3)]
+    worker.step("node")
+    following = paused(worker)   # the next pass
+    assert (following["pass"], following["step"], following["iteration"]) == (1, 0, 1)
+    worker.resume()
+    wait_for(worker, "running")
+    worker.stop()
+    assert worker.wait(4)
+
+
+def test_step_to_the_next_iteration_and_pause_while_running(tmp_path):
+    worker = launch(tmp_path, TRAINING)
+    wait_for(worker, "running")
+    time.sleep(0.3)
+    asked = time.monotonic()
+    worker.pause()
+    here = paused(worker)
+    assert time.monotonic() - asked < 1
+    worker.step("iteration")
+    there = paused(worker)
+    assert there["where"] == "iteration"
+    assert there["iteration"] == here["iteration"] + 1
+    with open_recording(worker.recording) as recording:
+        assert len(recording.iterations) == there["iteration"] + 1
+        for op in recording.ops_of(here["iteration"]):   # values of the iteration that was paused in
+            assert recording.has_value(recording.op_outputs(op)[0])
+    worker.stop()
+    assert worker.wait(4)
+
+
+def test_killed_in_the_middle_of_training(tmp_path):
+    worker = launch(tmp_path, TRAINING)
+    wait_for(worker, "running")
+    time.sleep(0.5)
+    assert worker._process is not None
+    worker._process.kill()
+    assert worker.wait(5)
+    assert worker.state == "killed"
+    with open_recording(worker.recording) as recording:
+        assert recording.status == "killed"
+        assert len(recording.ops) > 100
+        assert recording.tensors["id"].tolist() == list(range(len(recording.tensors)))
+
+
+def test_a_script_that_fails_in_an_operation(tmp_path, capfd):
+    (tmp_path / "fails.py").write_text(textwrap.dedent("""\
+        import numpy as np
+        import gradtape as gt
+        x = gt.Variable(np.ones(3))
+        def layer(x):
+            return x + np.ones(4)
+        with gt.GradientTape() as tape:
+            y = gt.sin(x)
+            z = layer(y)
+    """))
+    config = RunConfig(tmp_path / "fails.py", recording=tmp_path / "fails.tapeviz")
+    assert run_headless(config) == 1
+    shown = capfd.readouterr().err
+    assert "gradtape/" not in shown.replace("gradtape.errors", "")
+    assert shown.count("File ") == 2
+    with open_recording(config.recording) as recording:
+        (event,) = [e for e in recording.events if e.kind == "exception"]
+        assert [f["line"] for f in event.data["frames"]] == [8, 5]
+        assert event.op == 1
+        assert recording.has_value(recording.op_outputs(0)[0])
+
+
+def test_every_example_can_be_recorded(tmp_path):
+    for example in sorted((ROOT / "resources" / "examples").glob("*.py")):
+        config = RunConfig(example, recording=tmp_path / f"{example.stem}.tapeviz")
+        assert run_headless(config, echo=False) == 0, example
+        with open_recording(config.recording) as recording:
+            assert len(recording.passes)
+            assert not [e for e in recording.events if e.kind == "level"], example
