@@ -154,7 +154,9 @@ class Session(QObject):
         if self.recording is None:
             return
         self._set_following(True)
-        self._to_newest()
+        focus = self._newest_focus()
+        if focus != self.focus:
+            self._show_focus(focus)
 
     def newest_iteration(self) -> int:
         """The newest iteration; of a running script the newest whose backward pass has been measured."""
@@ -206,12 +208,14 @@ class Session(QObject):
 
     def _tell_growth(self, started: float) -> None:
         self._ungrown = False
-        before = self.new_iterations
-        if self.recording is not None and not self.following:
-            self.new_iterations = max(0, self.newest_iteration() - self.focus.iteration)
+        follow = self.following and self._state != "paused"
+        before, focus = self.new_iterations, self.focus
+        if follow:      # first: the panels draw once, what they will look at
+            self.focus = self._newest_focus()
+        self.new_iterations = max(0, self.newest_iteration() - self.focus.iteration)
         self.grew.emit()
-        if self.following and self._state != "paused":
-            self._to_newest()
+        if self.focus != focus and follow:
+            self.focus_changed.emit(self.focus)
         elif self.new_iterations != before:
             self.following_changed.emit(self.following)
         cost = time.monotonic() - started
@@ -295,17 +299,13 @@ class Session(QObject):
             return move(recording, Focus(), iteration=newest, pass_=passes[-1], step=0)
         return move(recording, Focus(), iteration=newest)
 
-    def _to_newest(self) -> None:
-        recording = self.recording
-        if recording is None:
-            return
-        newest = self.newest_iteration()
+    def _newest_focus(self) -> Focus:
+        """The same place in the newest iteration."""
+        if self.recording is None:
+            return Focus()
         if self.focus.step is None and self.focus.op is None:
-            focus = self._first_focus()
-        else:
-            focus = move(recording, self.focus, iteration=newest)
-        if focus != self.focus:
-            self._show_focus(focus)
+            return self._first_focus()
+        return move(self.recording, self.focus, iteration=self.newest_iteration())
 
     def _go_to_pause(self) -> None:
         """The worker tells of a pause before its last records can be read; the focus waits for them.

@@ -40,6 +40,8 @@ class StartPage(QScrollArea):
         self._session = session
         self._runs = runs
         self._unread: list[ExampleCard] = []
+        self._reading = QTimer(self)
+        self._reading.timeout.connect(self._read_next)
         self.setAccessibleName("Start page")
         self.setWidgetResizable(True)
         page = QWidget()
@@ -91,15 +93,15 @@ class StartPage(QScrollArea):
         super().showEvent(event)
         if self._runs is not None:
             self._unread = list(self.cards)
-            QTimer.singleShot(0, self, self._read_next)
+            self._reading.start()
 
     def _read_next(self) -> None:
         """The sparkline of one card at a time, after the page is on the screen."""
         if not self._unread or self._runs is None:
+            self._reading.stop()
             return
         card = self._unread.pop(0)
         card.set_losses(losses_of(self._runs / f"{card.example.path.stem}{SUFFIX}"))
-        QTimer.singleShot(0, self, self._read_next)
 
     def show_recent(self, paths: list[Path]) -> None:
         """List files that were open lately and still exist."""

@@ -42,6 +42,7 @@ class MainToolBar(QToolBar):
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Backward step")
         self.slider.setToolTip("Drag to walk through the backward pass (F10, Shift+F10)")
+        self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.slider.valueChanged.connect(self._slid)
         self.addWidget(self.slider)
@@ -121,7 +122,10 @@ class MainToolBar(QToolBar):
         # A toolbar gives a widget its hint and no more, and the hints of these are those of before the style sheet.
         for widget in (self._segments_holder, *self._labels):
             widget.setFixedHeight(theme.px(28))
-        self.slider.setFixedWidth(theme.px(110))
+        self.slider.setMinimumWidth(theme.px(56))
+        self.slider.setMaximumWidth(theme.px(180))
+        # The wider of its two words, so that nothing moves when the script is held.
+        self.run_button.setFixedWidth(theme.px(96))
         self.iteration.setFixedWidth(theme.px(72))
         digits = self.fontMetrics()
         self.step_label.setMinimumWidth(digits.horizontalAdvance("Backward step 888 of 888"))

@@ -6,7 +6,7 @@ from typing import cast
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QStackedWidget, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.panels import PANELS, PanelSpec
@@ -26,9 +26,34 @@ class PanelDock(QDockWidget):
         super().__init__(spec.title, parent)
         self.spec = spec
         self.setObjectName(spec.id)
+        # The panel is put into a holder: a dock whose own widget is hidden warns of negative sizes.
+        self.holder = QWidget(self)
+        column = QVBoxLayout(self.holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        self.setWidget(self.holder)
+        self.panel: QWidget | None = None
+        self._seen = True
         self._bare = QWidget(self)
         self.setTitleBarWidget(self._bare)
         self.topLevelChanged.connect(self._dress)
+        self.visibilityChanged.connect(self.show_panel)
+
+    def show_panel(self, seen: bool) -> None:
+        """A panel behind another tab is hidden: Qt only moves it out of sight, and it would go on working there."""
+        self._seen = seen
+        if self.panel is not None and self.panel.parentWidget() is self.holder:
+            keyboard = QApplication.focusWidget()
+            if not seen and keyboard is not None and self.panel.isAncestorOf(keyboard):
+                self.setFocus()      # else the next panel would get it, which may be an editor
+            self.panel.setVisible(seen)
+
+    def take(self, panel: QWidget) -> None:
+        """Move a panel in here, from wherever it was."""
+        self.panel = panel
+        layout = self.holder.layout()
+        if layout is not None and panel.parentWidget() is not self.holder:
+            layout.addWidget(panel)
+        panel.setVisible(self._seen)
 
     def _dress(self, floating: bool) -> None:
         # A null pointer gives the native title bar back, by which a floating dock is moved and closed.
@@ -53,6 +78,11 @@ class Bench(QMainWindow):
         self._dragged: dict[str, int] = {}
         self._before_drag: dict[str, QSize] = {}
         self._floating: list[PanelDock] = []
+        # The sizes of docks can be set for good only after the window has been shown.  A timer of our own: a
+        # QTimer.singleShot that is still pending when its receiver is deleted keeps the receiver's Python half alive.
+        self._after_show = QTimer(self)
+        self._after_show.setSingleShot(True)
+        self._after_show.timeout.connect(self._size)
         self.setObjectName(f"bench-{perspective.id}")
         options = QMainWindow.DockOption
         self.setDockOptions(options.AllowNestedDocks | options.AllowTabbedDocks | options.GroupedDragging)
@@ -63,14 +93,13 @@ class Bench(QMainWindow):
         self.setCorner(Qt.Corner.BottomLeftCorner, _AREA.BottomDockWidgetArea)
         self.docks = {spec.id: PanelDock(spec, self) for spec in PANELS}
         for id, dock in self.docks.items():
-            dock.setWidget(panels[id])
+            dock.take(panels[id])
         self._arrange()
 
     def take(self, panels: dict[str, QWidget]) -> None:
         """Put the panels into these docks."""
         for id, panel in panels.items():
-            if self.docks[id].widget() is not panel:
-                self.docks[id].setWidget(panel)
+            self.docks[id].take(panel)
         for dock in self._floating:
             dock.show()
         self._floating = []
@@ -183,7 +212,7 @@ class Bench(QMainWindow):
         super().showEvent(event)
         if self._unsized:
             self._size()
-            QTimer.singleShot(0, self, self._size)      # docks are seen only after the window has been shown
+            self._after_show.start()
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -254,6 +283,7 @@ class Workbench(QStackedWidget):
             if state is not None:
                 bench.restore(state)
         bench.take(self.panels)
+        self._rescale()
         self.setCurrentWidget(bench)
         self._count_findings()
 
@@ -314,7 +344,8 @@ class Workbench(QStackedWidget):
         factor = min(self._session.theme.scale, 1.25)
         for spec in PANELS:
             width, height = spec.least
-            self.panels[spec.id].setMinimumSize(round(width * factor), round(height * factor))
+            for bench in self._benches.values():
+                bench.docks[spec.id].holder.setMinimumSize(round(width * factor), round(height * factor))
 
 
 def _give_keyboard(panel: QWidget) -> None:

@@ -129,6 +129,24 @@ def test_perspectives_show_their_panels_at_sensible_sizes(window: MainWindow, qt
     assert {"navigator", "plots", "operations"} <= shown["plot"]
 
 
+def test_only_what_is_in_front_works(window: MainWindow, qtbot: QtBot) -> None:
+    workbench = window.workbench
+    for id in ("diagnose", "step", "plot", "diagnose"):
+        window.show_perspective(id)
+        qtbot.wait(30)
+        assert [id for id, panel in workbench.panels.items() if panel.isVisible()] == workbench.visible_panels(), id
+    workbench.raise_panel("graph")
+    qtbot.wait(30)
+    assert workbench.panel("graph").isVisible()
+    assert not workbench.panel("health").isVisible()
+    bars = workbench.bench.findChildren(QTabBar)
+    bar = next(bar for bar in bars if bar.isVisible() and bar.tabText(0) == "Health map")
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
+    qtbot.wait(30)
+    assert workbench.panel("health").isVisible()
+    assert not workbench.panel("graph").isVisible()
+
+
 def test_no_tab_bar_is_left_over(window: MainWindow, qtbot: QtBot) -> None:
     for id in ("step", "plot", "diagnose", "step"):
         window.show_perspective(id)
@@ -249,7 +267,8 @@ def test_a_closed_window_is_freed(session: Session, qtbot: QtBot, recording_path
     for id in ("step", "plot"):
         window.show_perspective(id)
     views = {id: weakref.ref(panel) for id, panel in window.workbench.panels.items()}
-    views |= {"window": weakref.ref(window), "strip": weakref.ref(window.strip), "start": weakref.ref(window.start_page)}
+    views |= {id: weakref.ref(getattr(window, id)) for id in ("strip", "start_page", "toolbar", "workbench")}
+    views["window"] = weakref.ref(window)
     window.close()
     del window
     for _ in range(3):

@@ -124,6 +124,17 @@ class OperationsModel(QAbstractTableModel):
         self.endResetModel()
         return False
 
+    def text(self, row: int, column: int) -> str:
+        """What a cell says."""
+        if self.rows is None:
+            return ""
+        i = int(self.order[row])
+        if self.step is not None and column == WORD:
+            return row_state(self.rows, i, self.step)
+        if column == CHIP and self.pending(i):
+            return ""
+        return COLUMNS[column].text(self.rows, i)
+
     def pending(self, i: int) -> bool:
         """Whether the gradient of row `i` of the columns has not been reached by the focused step."""
         return self.step is not None and self.rows is not None and row_state(self.rows, i, self.step) == PENDING
@@ -159,9 +170,7 @@ class OperationsModel(QAbstractTableModel):
             i = int(self.order[index.row()])
             if role == _TOOLTIP and column.title == "Source":
                 return f"{self.rows.files[self.rows.file[i]]}:{self.rows.line[i]}" if self.rows.line[i] else None
-            if self.step is not None and index.column() == WORD:
-                return row_state(self.rows, i, self.step)
-            return "" if self.pending(i) and index.column() == CHIP else column.text(self.rows, i)
+            return self.text(index.row(), index.column())
         if role == _ALIGN:
             return column.align
         return None

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidg
 from tapeviz.analysis.opcolumns import OpRows
 from tapeviz.analysis.opfilter import filter_rows
 from tapeviz.analysis.oplist import op_rows
-from tapeviz.gui.icons import icon
+from tapeviz.gui.icons import pixmap
 from tapeviz.gui.oplist.model import COLUMNS, OperationsModel
 from tapeviz.gui.oplist.table import OperationsTable
 from tapeviz.gui.painting import guarded
@@ -40,8 +40,7 @@ class OperationsPanel(QWidget):
             "Words are looked for in op, output, file:line and shape; conditions such as grad<1e-8, line:42, "
             "shape:*,64, health:vanishing narrow it down (Ctrl+F, /)")
         self.filter.setClearButtonEnabled(True)
-        self._find_action = self.filter.addAction(icon("find", session.theme),
-                                                  QLineEdit.ActionPosition.LeadingPosition)
+        self.glass = QLabel()
         self.span = Segments(("Iteration", "Whole run"), "Operations of",
                              ("Operations of the iteration that is looked at", "Every operation that was recorded"))
         self.count = QLabel()
@@ -56,6 +55,7 @@ class OperationsPanel(QWidget):
         row.addWidget(self.span)
         row.addWidget(self.count)
         row.addStretch(1)
+        row.addWidget(self.glass)
         row.addWidget(self.filter)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -188,7 +188,7 @@ class OperationsPanel(QWidget):
 
     def _dress(self, _: object = None) -> None:
         theme = self._session.theme
-        self._find_action.setIcon(icon("find", theme, theme.muted))
+        self.glass.setPixmap(pixmap("find", theme.muted, theme.px(15), 2))
         self.filter.setFixedWidth(theme.px(240))
         self.table.dress()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -19,6 +19,7 @@ from tapeviz.analysis.oplist import PENDING
 from tapeviz.gui.oplist.model import CHIP, COLUMNS, OperationsModel
 from tapeviz.gui.painting import brush, colour, draw_chip, guarded
 from tapeviz.gui.session import Session
+from tapeviz.gui.theme import Theme
 
 ROW, HEADER = 22, 24
 _SELECTED = QStyle.StateFlag.State_Selected
@@ -29,12 +30,37 @@ _SOURCE = next(i for i, column in enumerate(COLUMNS) if column.stretch)
 _OP = next(i for i, column in enumerate(COLUMNS) if column.title == "Op")
 
 
+class Ink:
+    """A font with what is asked of it for every cell; made once per theme, since the cells are many."""
+
+    def __init__(self, font: QFont, mono: bool) -> None:
+        self.font = font
+        self._metrics = QFontMetricsF(font)
+        self._advance = self._metrics.horizontalAdvance("0") if mono else 0.0
+
+    def width(self, text: str) -> float:
+        return len(text) * self._advance if self._advance else self._metrics.horizontalAdvance(text)
+
+    def fitting(self, text: str, width: float, mode: Qt.TextElideMode) -> str:
+        return text if self.width(text) <= width else self._metrics.elidedText(text, mode, width)
+
+
 class OperationDelegate(QStyledItemDelegate):
     """Paints a cell from the model's columns."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
         self._session = session
+        self._theme: Theme | None = None
+        self._inks: dict[str, Ink] = {}
+
+    def _ink(self, kind: str) -> Ink:
+        theme = self._session.theme
+        if theme is not self._theme:
+            self._theme = theme
+            self._inks = {"mono": Ink(theme.mono_font(11.5), True), "chip": Ink(theme.mono_font(10.5), True),
+                          "plain": Ink(theme.ui_font(12), False), "bold": Ink(theme.ui_font(12, 600), False)}
+        return self._inks[kind]
 
     @guarded()
     def paint(self, painter: QPainter, option: QStyleOptionViewItem,
@@ -51,17 +77,18 @@ class OperationDelegate(QStyledItemDelegate):
         if selected and column == 0:
             painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), brush(theme.accent))
         model = index.model()
-        if column == CHIP and isinstance(model, OperationsModel):
+        if not isinstance(model, OperationsModel):
+            return
+        if column == CHIP:
             self._paint_chip(painter, rect, model, index.row())
             return
-        text = index.data() or ""
         spec = COLUMNS[column]
-        font = theme.mono_font(11.5) if spec.mono else theme.ui_font(12, 600 if column == _OP else 400)
-        painter.setFont(font)
+        ink = self._ink("mono" if spec.mono else "bold" if column == _OP else "plain")
+        painter.setFont(ink.font)
         painter.setPen(colour(theme.text if column != 0 or selected else theme.muted))
         box = rect.adjusted(_PAD, 0, -_PAD, 0)
         mode = _MIDDLE_ELIDE if column == _SOURCE else _RIGHT_ELIDE
-        painter.drawText(box, int(spec.align), QFontMetricsF(font).elidedText(text, mode, box.width()))
+        painter.drawText(box, int(spec.align), ink.fitting(model.text(index.row(), column), box.width(), mode))
 
     def _paint_chip(self, painter: QPainter, rect: QRect, model: OperationsModel, row: int) -> None:
         theme = self._session.theme
@@ -73,8 +100,7 @@ class OperationDelegate(QStyledItemDelegate):
             return
         pending = model.pending(i)
         text = PENDING if pending else found.text
-        font = theme.mono_font(10.5)
-        width = max(theme.px(54), round(QFontMetricsF(font).horizontalAdvance(text)) + theme.px(8))
+        width = max(theme.px(54), round(self._ink("chip").width(text)) + theme.px(8))
         chip = QRectF(0, 0, min(width, rect.width() - 4), theme.px(16))
         chip.moveCenter(QRectF(rect).center())
         draw_chip(painter, chip, text, Special.NONE if pending else found.code, theme)

@@ -48,8 +48,10 @@ class Editor(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setTabChangesFocus(False)
+        # Without it the band of the current line does not reach the gutter; before the text, since it counts as an edit.
+        self.document().setDocumentMargin(0)
         self.setPlainText(text)
-        self.document().setDocumentMargin(0)      # else the band of the current line does not reach the gutter
+        self.document().setModified(False)
         self.setAccessibleName(f"Source of {path.rsplit('/', 1)[-1]}")
         self._highlighter = PythonHighlighter(self.document(), theme)
         self.gutter = Gutter(self)
