@@ -249,14 +249,15 @@ class GradientTape:
         entries = self._entries
         if entries is None or self._recording or entries.moved is not None:
             entries = self._begin("gradient")
-        if (type(target) is Tensor and type(sources) is list and output_gradients is None
+        kind = type(sources)
+        if (type(target) is Tensor and (kind is list or kind is Variable) and output_gradients is None
                 and unconnected_gradients == "none" and not entries.shared and seam.observer is None
                 and active() is None):
-            simple = walk_simple(entries, target, sources)
+            simple = walk_simple(entries, target, sources if kind is list else [sources])
             if simple is not None:
                 if not self.persistent:
                     self._release(USED_UP)
-                return simple
+                return simple if kind is list else simple[0]
         if target is None:
             raise TypeError("gradient: target is None; it should be a tensor or a nest of tensors")
         zeros = unconnected_gradients != "none" and zeros_wanted(unconnected_gradients)

@@ -12,7 +12,7 @@ from gradtape.errors import AssignmentError, DTypeError, ShapeError
 from gradtape.observers import AssignKind, seam
 from gradtape.ops.elementwise import identity
 from gradtape.ops.indexing import getitem, plain_key
-from gradtape.ops.registry import bare
+from gradtape.ops.registry import bare, gathered
 from gradtape.tensor import Tensor, install, make
 
 __gradtape__ = True
@@ -169,6 +169,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
 
 def convert(value: Any, dtype: Any = None) -> Tensor:
     """A tensor of anything that holds numbers; a tensor comes back as it is, a variable as its present value."""
+    value = gathered(value)
     if isinstance(value, Tensor):
         tensor = value.value() if isinstance(value, Variable) else value
         if dtype is not None and tensor.dtype != np.dtype(dtype):

@@ -224,3 +224,14 @@ def test_tensors_behave_like_python_numbers_and_sequences() -> None:
 def test_complex_numbers_pass_through_real_parts() -> None:
     assert gt.constant(1 + 2j).dtype == np.complex128
     assert (gt.constant(1 + 2j) * gt.constant(2 + 0j)).numpy() == 2 + 4j
+
+
+def test_lists_of_tensors_keep_their_history() -> None:
+    x = gt.Variable(3.0)
+    with gt.GradientTape(persistent=True) as tape:
+        y = gt.sum([x * x, 2.0, x])
+        z = gt.convert([[x], [1.0]])
+        w = gt.sum(z * z)
+    assert tape.gradient(y, x).numpy() == 7.0
+    assert z.shape == (2, 1)
+    assert tape.gradient(w, x).numpy() == 6.0

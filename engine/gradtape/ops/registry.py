@@ -191,6 +191,10 @@ def apply(row: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         if y is not None:
             observer.on_op(row, inputs, (y,), attrs, y._entries is not None, started)
             return y
+    for x in inputs:
+        if type(x) is list or type(x) is tuple:
+            inputs = tuple(gathered(x) for x in inputs)
+            break
     values = unified(row, inputs)
     started = perf_counter_ns() if observer is not None else 0
     try:
@@ -259,6 +263,14 @@ def record(row: Op, entries: Any, indices: tuple[int, ...], values: list[Any], a
         entries.append((undo_part, index, number, len(results)))
         outputs.append(make(r, entries, index + 1 + number))
     return tuple(outputs)
+
+
+def gathered(value: Any) -> Any:
+    """A list that has tensors in it as one tensor, with their history; anything else as it is."""
+    if type(value) is not list and type(value) is not tuple:
+        return value
+    parts = [gathered(v) for v in value]
+    return OPS["stack"](parts) if any(isinstance(v, Tensor) for v in parts) else value
 
 
 def unified(row: Op, inputs: tuple[Any, ...]) -> list[Any]:
