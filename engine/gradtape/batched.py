@@ -141,5 +141,7 @@ def _by_rules(g: Any, e: Entry, G: list[Any], own: bytearray, rows: int) -> None
             one = g[k]
         found.append(row.contributions(RAW, indices, one, y, xs, attrs))
     for position, i in enumerate(indices):
-        if i >= 0 and found[0][position] is not None:
+        if i >= 0 and not rows:
+            add(G, own, i, np.zeros((0, *xs[position].shape), xs[position].dtype))
+        elif i >= 0 and found[0][position] is not None:
             add(G, own, i, np.stack([contributions[position] for contributions in found]))

@@ -25,12 +25,9 @@ def jacobian_of(tape: GradientTape, entries: Entries, target: Tensor, sources: l
     """One jacobian per source, of shape target.shape + source.shape; None (or zeros) where there is no path."""
 
     def all_rows(call: GradientCall | None, observer: Observer | None) -> list[Tensor | None]:
-        size = target._value.size
-        if not size or target.dtype.kind not in "fc":
-            rows = [[None if size or not zeros else make(np.zeros(s._shape, s.dtype)) for s in sources]]
-            empty = not size and target.dtype.kind in "fc"
-            return [_of_nothing(target, s, zeros or empty) for s, _ in zip(sources, rows[0], strict=True)]
-        if call is None and active() is None:
+        if target.dtype.kind not in "fc":
+            return [_of_nothing(target, s, zeros) for s in sources]
+        if not target._value.size or (call is None and active() is None):
             return _batched(tape, entries, target, sources, zeros)
         rows = [walk(tape, entries, [target], [seed], sources, False, call, observer)
                 for seed in _unit_seeds(target)]
@@ -57,7 +54,7 @@ def _batched(tape: GradientTape, entries: Entries, target: Tensor, sources: list
     keep = {i for i in wanted if i >= 0}
     at_once = max(1, ELEMENTS // max(size, *(s.size for s in sources), 1)) if sources else size
     parts: list[list[Any]] = [[] for _ in sources]
-    for start in range(0, size, at_once):
+    for start in range(0, max(size, 1), at_once):       # once for an empty target: is there a path?
         stop = min(size, start + at_once)
         seeds = np.eye(stop - start, size, start, dtype=dtype).reshape(stop - start, *shape)
         G = walk_batched(entries, top, low, seeds, keep, live) if top >= 0 else []

@@ -457,10 +457,13 @@ def test_jacobian_uses_up_the_tape() -> None:
 
 def test_empty_jacobian() -> None:
     x = gt.constant(np.zeros((0,)))
-    with gt.GradientTape() as tape:
+    with gt.GradientTape(persistent=True) as tape:
         tape.watch(x)
         y = x * 2.0
+        z = gt.cumsum(y)
     assert tape.jacobian(y, x).shape == (0, 0)
+    assert tape.jacobian(z, x).shape == (0, 0)
+    assert tape.jacobian(z, gt.Variable(1.0)) is None
 
 
 def test_batch_jacobian(rng: np.random.Generator) -> None:

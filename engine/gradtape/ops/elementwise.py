@@ -10,7 +10,6 @@ from gradtape.ops.registry import op
 
 __gradtape__ = True
 
-HALF_PI = float(np.pi / 2)
 LN2 = float(np.log(2.0))
 LN10 = float(np.log(10.0))
 
