@@ -14,6 +14,7 @@ LOST = 0.2           # share of the entries of a gradient that are exactly 0 ...
 CROWDED = 0.2        # ... while so many of the others are subnormal
 OFTEN = 0.5          # of the iterations
 SMALLEST = 6e-8      # what float16 can hold at all
+COARSE = 16.0        # gradients of fewer such steps are rounded so roughly that they mean little
 
 
 def fp16_range(context: Context) -> list[Finding]:
@@ -28,7 +29,9 @@ def fp16_range(context: Context) -> list[Finding]:
         rows = gradients.row[(gradients.variable == variable) & (gradients.row != ABSENT)]
         stats = facts.stats[rows]
         n = np.maximum(stats["n"], 1)
-        lost = (stats["zero"] / n > LOST) & (stats["subnormal"] / n > CROWDED)
+        zeros, tiny = stats["zero"] / n, stats["subnormal"] / n
+        coarse = stats["l2"] / np.sqrt(n) < COARSE * SMALLEST
+        lost = ((zeros > LOST) & (tiny > CROWDED)) | ((zeros + tiny > 1 - CROWDED) & coarse)
         if len(rows) and lost.mean() >= OFTEN:
             affected[variable] = float(np.median(stats["zero"] / n))
     if not affected:
@@ -41,7 +44,8 @@ def fp16_range(context: Context) -> list[Finding]:
         "fp16-range", "error" if context.progress.word != "improving" else "warning",
         "Gradients are too small for float16",
         f"{percent(affected[worst])} of the gradient entries of {name} are smaller than float16 can hold "
-        f"({SMALLEST:g}) and have become exactly 0; most of the others are close to it.{said}",
+        f"({SMALLEST:g}) and have become exactly 0; most of the others are so close to it that they are rounded "
+        f"roughly.{said}",
         "Multiply the loss by a large number (such as 1024) and divide the gradients by it, or compute in float32.",
         op=op, place=place, affected=context.names(affected),
         evidence={"share_lost": affected[worst], "scale": scale, "threshold": LOST})]

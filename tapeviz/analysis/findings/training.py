@@ -222,9 +222,9 @@ def update_too_small(context: Context) -> list[Finding]:
         share = updates.size[rows] / np.maximum(updates.before[rows], SMALL)
         first, last = eighths(share)
         gradient = np.nanmedian(context.gradients.size[context.gradients.variable == variable])
-        if np.median(last) > 2 * np.median(first) or not gradient > HAS_GRADIENT:
+        if not gradient > HAS_GRADIENT:
             continue
-        largest[variable] = float(np.median(last))
+        largest[variable] = float(max(np.median(first), np.median(last)))   # warm-ups and decays to zero are meant so
         if largest[variable] < slowest:
             slowest, worst = largest[variable], variable
     if worst is None or max(largest.values()) > SHORT_STEP_WARNING:
@@ -259,7 +259,7 @@ def var_not_updated(context: Context) -> list[Finding]:
     names = context.names(still)
     of = np.flatnonzero(updates.variable == still[0])
     tried = len(of) > 0
-    others = len(np.unique(updates.variable)) > len(still)
+    others = bool(np.isin(updates.variable, still, invert=True).any())
     size = float(np.nanmedian(gradients.size[gradients.variable == still[0]]))
     rate = rate_of(context, still[0])
     if tried:
