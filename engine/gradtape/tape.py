@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gradtape.entries import Entries, activate, active, add_leaf, find, home, positions
+from gradtape.entries import LEAF, Entries, activate, active, add_leaf, find, home, positions
 from gradtape.errors import RecordingStateError, SourceError, TapeStateError, WatchError, warn
 from gradtape.jacobians import batch_jacobian_of, jacobian_of
 from gradtape.nests import flatten, pack
@@ -34,7 +34,7 @@ class GradientTape:
     watch_accessed_variables: watch trainable variables when they are read
     """
 
-    __slots__ = ("__weakref__", "_entries", "_gone", "_recording", "_spans", "persistent",
+    __slots__ = ("__weakref__", "_entries", "_gone", "_known", "_recording", "_spans", "persistent",
                  "watch_accessed", "watched", "watches")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
@@ -43,6 +43,7 @@ class GradientTape:
         self._recording = False
         self._gone = NEVER_ENTERED                      # why gradient() cannot be called; "" when it can
         self._entries: Entries | None = None
+        self._known = (bytearray(), 0, 0)               # what members() knows: entries, how many, how many watches
         self._spans: list[int] = []                     # start, stop, start, ... of recording, as list positions
         self.watches: list[tuple[int, int]] = []       # (length of the list at that time, position watched)
         self.watched: dict[int, Variable] = {}         # by serial: the order of construction
@@ -130,11 +131,13 @@ class GradientTape:
             self._spans = [k + offset for k in self._spans]
             self.watches = [(time + offset, home(entries, k)[1]) for time, k in self.watches]
             self._entries = entries = into
+            self._known = (bytearray(), 0, 0)
         return entries
 
     def _release(self, why: str) -> None:
         """Give up the list; its contents go when no other tape needs them."""
         entries = self._entries if self._entries is None or self._entries.moved is None else self._home()
+        first = self._spans[0] if self._spans else 0
         self._entries = None
         self._gone = why
         self._spans.clear()
@@ -143,6 +146,9 @@ class GradientTape:
             entries.attached -= 1
             if not entries.attached:
                 entries.drop()
+            else:
+                self._known = (bytearray(), 0, 0)
+                _forget(entries, first)
 
     def __del__(self) -> None:
         if self._entries is not None:
@@ -313,17 +319,19 @@ class GradientTape:
     def members(self, entries: Entries) -> bytearray | None:
         """Which entries of a shared list are this tape's: made while it recorded, from something it watched.
 
-        None: all of them, since no other tape ever recorded on the list.
+        None: all of them, since no other tape ever recorded on the list.  What was found out stays known: a list only
+        grows, so each entry is looked at once.
         """
         if not entries.shared:
             return None
         n = len(entries)
-        live = bytearray(n)
+        live, known, seen = self._known
+        live.extend(bytes(n - known))
         spans = self._spans if len(self._spans) % 2 == 0 else [*self._spans, n]
-        watches = iter([*self.watches, (n + 1, -1)])
+        watches = iter([*self.watches[seen:], (n + 1, -1)])
         time, watched = next(watches)
         for start, stop in zip(spans[::2], spans[1::2], strict=True):
-            for k in range(start, stop):
+            for k in range(max(start, known), stop):
                 while time <= k:
                     live[watched] = 1
                     time, watched = next(watches)
@@ -334,7 +342,18 @@ class GradientTape:
         while time <= n:
             live[watched] = 1
             time, watched = next(watches)
+        self._known = (live, n, len(self.watches))
         return live
+
+
+def _forget(entries: Entries, first: int) -> None:
+    """Empty the entries from `first` on that none of the remaining tapes has a part in, if all of those record now."""
+    others = [recorder for recorder in entries.recording if isinstance(recorder, GradientTape)]
+    if len(others) == entries.attached:
+        lives = [tape.members(entries) for tape in others]
+        for k in range(first, len(entries)):
+            if not any(live is None or live[k] for live in lives):
+                entries[k] = LEAF
 
 
 def tensors_of(nest: Any, what: str) -> list[Tensor]:

@@ -80,3 +80,25 @@ def test_training_makes_no_reference_cycles() -> None:
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_a_used_up_inner_tape_lets_go_inside_an_outer_one() -> None:
+    v, x = gt.Variable(np.ones(3)), gt.constant(2.0)
+    gc.disable()
+    try:
+        with gt.GradientTape(watch_accessed_variables=False) as outer:
+            outer.watch(x)
+            total = x * x
+            for _ in range(3):
+                with gt.GradientTape() as inner:
+                    h = gt.exp(v)
+                    loss = gt.sum(h * h)
+                ghost = weakref.ref(h._value)
+                del h
+                assert ghost() is not None
+                g = inner.gradient(loss, v)
+                assert ghost() is None
+                total = total + x * float(g.numpy()[0])
+        assert outer.gradient(total, x).numpy() == pytest.approx(4.0 + 3 * 2.0 * np.exp(2.0))
+    finally:
+        gc.enable()
