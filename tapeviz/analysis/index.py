@@ -15,6 +15,7 @@ from tapeviz.recording.schema import NONE, Phase, State, What
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_NEWEST = 512    # so many statistics at the end tell which iteration is the newest measured one
 _KEPT = 32      # results per function and recording; older ones are computed again when asked for
 
 _Results = dict[Any, Any]
@@ -52,20 +53,15 @@ def _remembering(function: Callable[Concatenate[Recording, _P], _R],
         if revision != recording.revision:
             passing = {}
             functions[name] = (recording.revision, passing, lasting)
-        key = (args, tuple(sorted(kwargs.items())))
-        if key in lasting:
-            kept: _R = lasting[key]
-            return kept
-        if key not in passing:
+        iteration = iteration_of(recording, args[0]) if iteration_of and args else None
+        key = (args, tuple(sorted(kwargs.items())), None if iteration is None else _extent(recording, iteration))
+        results = lasting if iteration is not None and is_over(recording, iteration) else passing
+        if key not in results:
             result = function(recording, *args, **kwargs)
-            iteration = iteration_of(recording, args[0]) if iteration_of and args else None
-            # one more iteration must have begun: then everything of this one has been written
-            results = lasting if iteration is not None and iteration < len(recording.iterations) - 1 else passing
             if len(results) >= _KEPT:
                 del results[next(iter(results))]
             results[key] = result
-            return result
-        found: _R = passing[key]
+        found: _R = results[key]
         return found
 
     update_wrapper(look_up, function)
@@ -152,9 +148,24 @@ def iteration_in_range(recording: Recording, iteration: int) -> int:
     return max(0, min(int(iteration), iteration_count(recording) - 1))
 
 
+def _extent(recording: Recording, iteration: int) -> bytes:
+    """Where an iteration begins and ends: it changes when iterations turn out to be micro-batches of one."""
+    return recording.iterations["first_op"][max(iteration, 0):iteration + 2].tobytes()
+
+
+@remembered
+def _measured(recording: Recording) -> int:
+    """The newest iteration of which statistics have come; they come in batches, later than the operations."""
+    if recording.meta.get("level") == "tape":      # there will be none
+        return iteration_count(recording) - 1
+    passes = recording.stats["pass"][-_NEWEST:]
+    passes = passes[passes != NONE]
+    return recording.iteration_of_pass(int(passes.max())) if len(passes) else 0
+
+
 def is_over(recording: Recording, iteration: int) -> bool:
     """Whether nothing will be added to an iteration any more."""
-    return recording.finished or iteration < iteration_count(recording) - 1
+    return recording.finished or iteration < min(_measured(recording), iteration_count(recording) - 1)
 
 
 def _undoes_backward_ops(recording: Recording, iteration: int) -> bool:
