@@ -41,7 +41,7 @@ class FlowRow(QWidget):
         for widget, right in self._items:
             if widget.isHidden():
                 continue
-            wide = min(widget.sizeHint().width(), width)
+            wide = min(_wanted(widget).width(), width)
             if not lines or x + wide > width:
                 lines.append([])
                 x = 0
@@ -80,7 +80,7 @@ class FlowRow(QWidget):
 
     @guarded(QSize(100, 20))
     def sizeHint(self) -> QSize:
-        shown = [w.sizeHint().width() for w, _ in self._items if not w.isHidden()]
+        shown = [_wanted(w).width() for w, _ in self._items if not w.isHidden()]
         width = sum(shown) + self._spacing * max(0, len(shown) - 1)
         return QSize(width, self._arrange(max(width, 1))[1])
 
@@ -101,5 +101,10 @@ class FlowRow(QWidget):
         return bool(super().event(event))
 
 
+def _wanted(widget: QWidget) -> QSize:
+    """The size a widget asks for, within the limits that were set for it."""
+    return widget.sizeHint().expandedTo(widget.minimumSize()).boundedTo(widget.maximumSize())
+
+
 def _height(widget: QWidget, width: int) -> int:
-    return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
+    return widget.heightForWidth(width) if widget.hasHeightForWidth() else _wanted(widget).height()

@@ -150,8 +150,8 @@ class FormulaLabel(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_formula(painter, QRectF(self.rect()).adjusted(2, 1, -2, -1), self._latex, self._px, self._theme, bold=self._bold,
-                     alignment=self._alignment)
+        box = QRectF(self.rect()).adjusted(2, 1, -2, -1)
+        draw_formula(painter, box, self._latex, self._px, self._theme, bold=self._bold, alignment=self._alignment)
         painter.end()
 
     @guarded()

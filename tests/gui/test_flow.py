@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.gui.flow import FlowRow
 
 
-def _row(qtbot: QtBot) -> tuple[FlowRow, list[QPushButton]]:
+def _row(qtbot: QtBot) -> tuple[FlowRow, list[QWidget]]:
     row = FlowRow()
     qtbot.addWidget(row)
-    buttons = [QPushButton(text) for text in ("First", "Second", "Third")]
+    buttons = [QWidget() for _ in range(3)]
     for button in buttons:
         button.setFixedSize(80, 24)
         row.add(button, right=button is buttons[-1])

@@ -12,7 +12,8 @@ from tapeviz.gui.formula import FormulaLabel, formula, plain, tidied
 from tapeviz.gui.theme import DARK, LIGHT, load_fonts
 
 GOOD = (
-    r"\bar{h}_{8} += \bar{Y}\,W_{9}^{\top}", r"\bar{x} \mathrel{+}= \bar{y} \odot \cos(x)", r"\frac{\bar{y}}{2\sqrt{x}}",
+    r"\bar{h}_{8} += \bar{Y}\,W_{9}^{\top}", r"\bar{x} \mathrel{+}= \bar{y} \odot \cos(x)",
+    r"\frac{\bar{y}}{2\sqrt{x}}",
     r"\bar{\mathrm{dense\_1}} += \operatorname{softmax}(a) - y", r"\begin{cases} a & x > 0 \\ 0 & x \le 0 \end{cases}",
 )
 

@@ -90,7 +90,7 @@ class StructureDelegate(QStyledItemDelegate):
         if not isinstance(row, StructureRow):
             return
         box = QRectF(option.rect)
-        state = option.state     
+        state = option.state
         painter.save()
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, colour(theme.selection))
