@@ -120,7 +120,7 @@ class MainToolBar(QToolBar):
         self.setIconSize(QSize(theme.px(16), theme.px(16)))
         self._buttons["step.find"].setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         # A toolbar gives a widget its hint and no more, and the hints of these are those of before the style sheet.
-        for widget in (self._segments_holder, *self._labels):
+        for widget in (self._segments_holder, self.slider, *self._labels):
             widget.setFixedHeight(theme.px(28))
         self.slider.setMinimumWidth(theme.px(56))
         self.slider.setMaximumWidth(theme.px(180))

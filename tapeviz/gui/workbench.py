@@ -75,6 +75,7 @@ class Bench(QMainWindow):
         self._session = session
         self._unsized = True
         self._restored = False
+        self._state: QByteArray | None = None
         self._dragged: dict[str, int] = {}
         self._before_drag: dict[str, QSize] = {}
         self._floating: list[PanelDock] = []
@@ -94,7 +95,6 @@ class Bench(QMainWindow):
         self.docks = {spec.id: PanelDock(spec, self) for spec in PANELS}
         for id, dock in self.docks.items():
             dock.take(panels[id])
-        self._arrange()
 
     def take(self, panels: dict[str, QWidget]) -> None:
         """Put the panels into these docks."""
@@ -117,8 +117,8 @@ class Bench(QMainWindow):
         return not self._unsized
 
     def restore(self, state: QByteArray) -> None:
-        """An arrangement of an earlier start."""
-        self._restored = self.restoreState(state, LAYOUT_VERSION)
+        """An arrangement of an earlier start, to be taken when it is shown."""
+        self._state = state
 
     def _arrange(self) -> None:
         perspective = self.perspective
@@ -196,11 +196,7 @@ class Bench(QMainWindow):
     def _dress_tabs(self) -> None:
         """Qt makes the tab bars of docks itself, whenever docks are put together."""
         bars = self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        titles = {bar: {bar.tabText(i) for i in range(bar.count())} for bar in bars}
         for bar in bars:
-            if any(titles[bar] < other for other in titles.values()):
-                bar.hide()       # left over from putting the third dock to two others (Qt 6.11 forgets it)
-                continue
             bar.setExpanding(False)
             bar.setDrawBase(False)
             bar.setElideMode(Qt.TextElideMode.ElideRight)
@@ -211,6 +207,9 @@ class Bench(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._unsized:
+            # Only now: docks that are put together before the window is shown leave tab bars behind (Qt 6.11).
+            self._arrange()
+            self._restored = self._state is not None and self.restoreState(self._state, LAYOUT_VERSION)
             self._size()
             self._after_show.start()
 

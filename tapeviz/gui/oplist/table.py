@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -136,6 +136,13 @@ class OperationsTable(QTableView):
         header.setSortIndicatorShown(False)
         header.setSectionsClickable(True)
         header.setAccessibleName("Columns: click to sort")
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The chosen row stays whole when the table gets lower."""
+        super().resizeEvent(event)
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
 
     def dress(self) -> None:
         """Row heights and column widths of the current scale."""
