@@ -106,7 +106,7 @@ def test_places_of_the_extremes() -> None:
 
 
 def test_the_plane_of_any_rank() -> None:
-    assert plane(np.float64(3)).shape == (1, 1)
+    assert plane(np.array(3.0)).shape == (1, 1)
     assert plane(np.arange(4)).shape == (1, 4)
     cube = np.arange(24).reshape(2, 3, 4)
     assert (plane(cube, (1,)) == cube[1]).all()
