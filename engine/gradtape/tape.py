@@ -43,7 +43,7 @@ class GradientTape:
         self._recording = False
         self._gone = NEVER_ENTERED                      # why gradient() cannot be called; "" when it can
         self._entries: Entries | None = None
-        self._known = (bytearray(), 0, 0)               # what members() knows: entries, how many, how many watches
+        self._known: tuple[bytearray, int, int] | None = None    # members() so far: entries, how many, how many watches
         self._spans: list[int] = []                     # start, stop, start, ... of recording, as list positions
         self.watches: list[tuple[int, int]] = []       # (length of the list at that time, position watched)
         self.watched: dict[int, Variable] = {}         # by serial: the order of construction
@@ -131,7 +131,7 @@ class GradientTape:
             self._spans = [k + offset for k in self._spans]
             self.watches = [(time + offset, home(entries, k)[1]) for time, k in self.watches]
             self._entries = entries = into
-            self._known = (bytearray(), 0, 0)
+            self._known = None
         return entries
 
     def _release(self, why: str) -> None:
@@ -147,7 +147,7 @@ class GradientTape:
             if not entries.attached:
                 entries.drop()
             else:
-                self._known = (bytearray(), 0, 0)
+                self._known = None
                 _forget(entries, first)
 
     def __del__(self) -> None:
@@ -325,7 +325,7 @@ class GradientTape:
         if not entries.shared:
             return None
         n = len(entries)
-        live, known, seen = self._known
+        live, known, seen = self._known or (bytearray(), 0, 0)
         live.extend(bytes(n - known))
         spans = self._spans if len(self._spans) % 2 == 0 else [*self._spans, n]
         watches = iter([*self.watches[seen:], (n + 1, -1)])

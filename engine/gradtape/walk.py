@@ -122,10 +122,10 @@ def walk_simple(entries: Entries, target: Tensor, sources: list[Any]) -> list[Te
     wanted = []
     for s in sources:
         t = type(s)
-        if (t is not Variable and t is not Tensor) or s._entries is not entries:
+        if t is not Variable and t is not Tensor:
             return None
-        i = s._index
-        if i > top or entries[i] is not LEAF:
+        i = s._index                    # before the list: see `locate`
+        if s._entries is not entries or i > top or entries[i] is not LEAF:
             return None
         if i < low:
             low = i
