@@ -249,6 +249,20 @@ def test_stepping_shows_progress_and_looking_at_an_operation_does_not(qtbot: QtB
     assert drawing.dress.step == opened.focus.step
 
 
+def test_the_step_perspective_shows_progress_unless_a_person_wants_the_whole_pass(qtbot: QtBot,
+                                                                                  opened: Session) -> None:
+    panel = shown(qtbot, GraphPanel(opened))
+    opened.set_focus(step=4)
+    panel.set_stepping(True)
+    assert panel.canvas.drawing is not None
+    assert panel.canvas.drawing.dress.step == 4
+    panel._progress.click()
+    assert panel.canvas.drawing.dress.step is None
+    panel.set_stepping(False)
+    panel.set_stepping(True)
+    assert panel.canvas.drawing.dress.step is None
+
+
 # --- holding still ---------------------------------------------------------------------------------
 
 

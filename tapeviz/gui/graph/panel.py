@@ -139,6 +139,11 @@ class GraphPanel(QWidget):
         self._stepwise = False
         self._progress.setChecked(on)
 
+    def set_stepping(self, stepping: bool) -> None:
+        """The window is arranged for stepping, or no longer: the pass unfolds, unless a person wants it otherwise."""
+        if self._stepwise:
+            self._progress.setChecked(stepping)
+
     @property
     def graph(self) -> Graph | None:
         """The graph on the canvas, folded."""
