@@ -48,7 +48,7 @@ def parser(version: str) -> argparse.ArgumentParser:
 
 def dispatch(arguments: Sequence[str], version: str) -> int:
     """Parse and run. A script's own arguments are taken out first, since they may look like ours."""
-    ours, script_arguments = list(arguments), []
+    ours, script_arguments = list(arguments), list[str]()
     command = next((c for c in COMMANDS if arguments and c.name == arguments[0]), None)
     if command is not None and command.takes_script_arguments:
         probe = argparse.ArgumentParser(add_help=False)

@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from tapeviz.analysis.focus import Focus
 from tapeviz.capture.launcher import RunConfig
 from tapeviz.cli.errors import UserError, existing_file
 from tapeviz.cli.system import has_display, missing_libraries, packages_for
@@ -56,10 +57,11 @@ def check_libraries() -> None:
         )
 
 
-def render(recording: Path, view: str, out: Path, **choices: object) -> None:
+def render(recording: Path, view: str, out: Path, size: tuple[int, int] = (1280, 720), theme: str = "dark",
+           focus: Focus | None = None) -> None:
     """Draw one view of a recording into a picture, without a display."""
     check_libraries()
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from tapeviz.gui.snapshot import render as draw  # as above
 
-    draw(recording, view, out, **choices)
+    draw(recording, view, out, size=size, theme=theme, focus=focus)
