@@ -49,7 +49,8 @@ class Backward:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._writer = recorder.writer
-        self._put_step = recorder.writer.appender("step")
+        self._put_step, self._put_pass = recorder.rows.appender("step"), recorder.rows.appender("pass")
+        self._put_result = recorder.rows.appender("result")
         self._states: dict[int, PassState] = {}       # by id() of the call, which the state holds
         self.count = 0
 
@@ -63,8 +64,8 @@ class Backward:
         state = self._states[id(call)]
         return state.id, state.steps
 
-    def started(self, ident: int, call: Any, entries: Any, names: dict[int, str], t: int,
-                code: CodeType | None, lasti: int) -> None:
+    def started(self, code: CodeType | None, lasti: int, ident: int, call: Any, entries: Any,
+                names: dict[int, str], t: int) -> None:
         """A gradient call began. `names`: what the user's program calls its targets and plain sources, by id()."""
         recorder = self._recorder
         thread = recorder.thread(ident)
@@ -135,7 +136,7 @@ class Backward:
             with np.errstate(all="ignore"):
                 state.sums[tensor] = before + part
 
-    def ended(self, ident: int, call: Any, results: list[Any], failed: bool, t: int) -> None:
+    def ended(self, failed: bool, ident: int, call: Any, results: list[Any], t: int) -> None:
         """A gradient call ended, with one result per source or with an error."""
         state = self._states.pop(id(call))
         thread = self._recorder.thread(ident)
@@ -169,7 +170,7 @@ class Backward:
         what = State.NONE if result is None else State.OK if connected else State.ZERO_UNCONNECTED
         number_of = variable.id if variable else NONE
         name = tensors.name_of(tensor) if variable is None else variable.name
-        self._writer.result(state.id, number, what, 0, tensor, number_of, tensors.name_id(name))
+        self._put_result((state.id, number, what, 0, tensor, number_of, tensors.name_id(name)))
         if result is None:
             recorder.batch.add((tensor, NONE, state.id, What.GRADIENT, 0), None)
             return number_of
@@ -197,7 +198,7 @@ class Backward:
 
     def _write(self, s: PassState, status: Status, ended: int) -> None:
         tape = s.tape
-        self._writer.pass_(
+        self._put_pass((
             s.id, tape.id if tape else NONE, s.parent, status, _KINDS[s.call.kind], tape.persistent if tape else 0,
             min(s.order, 255), s.targets[0] if s.targets else NONE, min(len(s.targets), 0xFFFF),
-            min(len(s.call.sources), 0xFFFF), tape.enter_op if tape else NONE, s.at_op, s.loc, s.steps, s.t, ended)
+            min(len(s.call.sources), 0xFFFF), tape.enter_op if tape else NONE, s.at_op, s.loc, s.steps, s.t, ended))

@@ -18,6 +18,7 @@ from gradtape.entries import find
 from gradtape.observers import Observer, current_scope
 from tapeviz.capture.control import Control, Stopped
 from tapeviz.capture.naming import names_in
+from tapeviz.capture.queue import ASSIGN, CALL, END, ENTER, EXIT, OP, START, STEP, TEXT, WATCH, Event
 from tapeviz.capture.recorder import Recorder, has_default_name
 from tapeviz.capture.source import MARKER, user_frame, user_frames
 from tapeviz.recording.schema import NONE
@@ -47,7 +48,7 @@ class Capture(Observer):
         self.control = control
         self.interrupted = False          # SIGINT came while a batch was being worked through
         self._broken = broken
-        self._queue: deque[tuple[Any, ...]] = deque()
+        self._queue: deque[Event] = deque()
         self._add = self._queue.append
         self._lock = threading.RLock()
         self._worker: int | None = None   # the thread that works through the queue
@@ -55,6 +56,10 @@ class Capture(Observer):
         self._entered: dict[int, tuple[tuple[Any, ...], int]] = {}   # by id() of a running call
         self._paused_node: dict[int, Any] = {}
         self._unnamed: set[int] = set()   # serials of variables that got no name and were not used yet
+        backward = recorder.backward
+        self._handlers: tuple[Callable[..., object], ...] = (   # by kind of event
+            recorder.op, self._step, recorder.watched, recorder.assigned, recorder.entered, recorder.left,
+            backward.started, backward.ended, recorder.text, lambda function, *parts: function(*parts))
         self._closed = threading.Event()
         threading.Thread(target=self._help, name="tapeviz recorder", daemon=True).start()
 
@@ -68,8 +73,7 @@ class Capture(Observer):
         while frame is not None and MARKER in frame.f_globals:
             frame = frame.f_back
         code, lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
-        self._add((self.recorder.op, _ident(), op, inputs, outputs, attrs, recorded, started, ended, code, lasti,
-                   current_scope()))
+        self._add((OP, op, code, lasti, recorded, current_scope(), _ident(), "", attrs, inputs, outputs, started, ended))
         if self.control.flag and self.control.wants_stop_at("op"):
             self.process(wait=True)
             self._hold("op")
@@ -79,19 +83,18 @@ class Capture(Observer):
     def on_op_error(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], error: BaseException) -> None:
         """An op raised."""
         now = perf_counter_ns()
-        self._add((self.recorder.op, _ident(), op, inputs, (), attrs, False, now, now, *_place(), current_scope(),
-                   f"{type(error).__name__}: {error}"))
+        self._add((OP, op, *_place(), False, current_scope(), _ident(), f"{type(error).__name__}: {error}", attrs, inputs,
+                   (), now, now))
 
     def on_variable(self, variable: Any) -> None:
         """A variable was created."""
         if has_default_name(variable):
             self._unnamed.add(variable._serial)
-        self._add((self.recorder.created, _ident(), variable, variable._value, *_place()))
+        self._add((CALL, self.recorder.created, variable, variable._value, *_place()))
 
     def on_assign(self, variable: Any, kind: str, value: Any, before: Any) -> None:
         """A variable was assigned to."""
-        self._add((self.recorder.assigned, _ident(), variable, kind, value, before, variable._value, perf_counter_ns(),
-                   *_place()))
+        self._add((ASSIGN, kind, *_place(), _ident(), variable, value, before, variable._value, perf_counter_ns()))
 
     def on_watch(self, tape: Any, tensor: Any, explicit: bool) -> None:
         """A tensor is watched, or a variable is read for the first time on a tape."""
@@ -99,28 +102,21 @@ class Capture(Observer):
             self._name_variable(tensor)
         entries = tape._entries
         position = -1 if entries is None else find(tensor, entries)
-        self._add((self.recorder.watched, tape, tensor, explicit, entries, position, *_place()))
+        place = _place() if explicit else (None, -1)   # a read happens where the next op is
+        self._add((WATCH, explicit, position, *place, tape, tensor, entries))
 
     def on_tape_enter(self, tape: Any) -> None:
         """A tape starts to record."""
-        event = (_ident(), tape, bool(tape.persistent), perf_counter_ns(), *_place())
-        if not self.control.flag:
-            self._add((self.recorder.entered, *event))
-            return
-        begun = False
-
-        def enter(*parts: Any) -> None:
-            nonlocal begun
-            begun = self.recorder.entered(*parts)
-
-        self._add((enter, *event))
-        self.process(wait=True)
-        if begun and self.control.wants_stop_at("iteration"):
-            self._hold("iteration")
+        self._add((ENTER, bool(tape.persistent), *_place(), _ident(), tape, perf_counter_ns()))
+        if self.control.flag:
+            before = self.recorder.iterations.current
+            self.process(wait=True)
+            if self.recorder.iterations.current != before and self.control.wants_stop_at("iteration"):
+                self._hold("iteration")
 
     def on_tape_exit(self, tape: Any) -> None:
         """A tape was left."""
-        self._add((self.recorder.left, _ident(), tape))
+        self._add((EXIT, _ident(), tape))
 
     def on_gradient_start(self, call: Any) -> None:
         """A gradient call begins."""
@@ -130,13 +126,13 @@ class Capture(Observer):
             wanted = {id(x) for x in (*call.targets[:4], *call.sources[:4]) if not x._serial}
             if wanted:
                 names = {id(v): k for k, v in frame.f_locals.copy().items() if id(v) in wanted}
-        self._add((self.recorder.backward.started, _ident(), call, call.tape._entries, names, perf_counter_ns(),
-                   *((None, -1) if frame is None else (frame.f_code, frame.f_lasti))))
+        place = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
+        self._add((START, *place, _ident(), call, call.tape._entries, names, perf_counter_ns()))
 
     def on_vjp_enter(self, call: Any, node: Any, cotangents: tuple[Any, ...]) -> None:
         """A node is about to be undone."""
         if self.control.flag and self.control.wants_stop_at("node"):
-            self._add((self._enter_now, call, node, cotangents, perf_counter_ns()))
+            self._add((CALL, self._enter_now, call, node, cotangents, perf_counter_ns()))
             self.process(wait=True)
             self._hold("node", call)
             self._entered[id(call)] = ((), perf_counter_ns())
@@ -147,26 +143,26 @@ class Capture(Observer):
         """A node was undone."""
         now = perf_counter_ns()
         cotangents, since = self._entered.pop(id(call), ((), now))
-        self._add((self._step, call, node, cotangents, contributions, since, now))
+        self._add((STEP, call, node, cotangents, contributions, since, now))
         if now > self._due:
             self.process()
 
     def on_gradient_end(self, call: Any, results: list[Any], error: BaseException | None) -> None:
         """A gradient call ended."""
         self._entered.pop(id(call), None)
-        self._add((self.recorder.backward.ended, _ident(), call, list(results), error is not None, perf_counter_ns()))
+        self._add((END, error is not None, _ident(), call, list(results), perf_counter_ns()))
 
     # --- events of the worker ---------------------------------------------------------------------------------
 
     def text(self, stream: str, text: str) -> None:
         """The script printed something."""
-        self._add((self.recorder.text, stream, text))
+        self._add((TEXT, stream, text))
         if perf_counter_ns() > self._due:
             self.process()
 
     def event(self, kind: str, data: dict[str, Any]) -> None:
         """Something else happened."""
-        self._add((self.recorder.event, kind, data))
+        self._add((CALL, self.recorder.event, kind, data))
 
     # --- working through the queue ----------------------------------------------------------------------------
 
@@ -193,10 +189,10 @@ class Capture(Observer):
             raise KeyboardInterrupt
 
     def _work(self) -> None:
-        queue = self._queue
+        queue, handlers = self._queue, self._handlers
         for _ in range(len(queue)):
-            function, *parts = queue.popleft()
-            function(*parts)
+            event = queue.popleft()
+            handlers[event[0]](*event[1:])
         self.recorder.end_batch()
         self._due = perf_counter_ns() + BATCH_NS
 
@@ -240,9 +236,9 @@ class Capture(Observer):
             self.control.hold({"op": None if op == NONE else op, "pass": pass_, "step": step,
                                "iteration": recorder.iterations.current, "where": where})
         except Stopped:
-            self._add((recorder.event, "resume", {"to": "stop"}))
+            self._add((CALL, recorder.event, "resume", {"to": "stop"}))
             raise
-        self._add((recorder.event, "resume", {}))
+        self._add((CALL, recorder.event, "resume", {}))
 
     # --- names ------------------------------------------------------------------------------------------------
 

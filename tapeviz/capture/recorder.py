@@ -12,6 +12,7 @@ from tapeviz.capture import activations
 from tapeviz.capture.backward import Backward, PassState
 from tapeviz.capture.batch import StatBatch, first_nonfinite
 from tapeviz.capture.iterations import Iterations
+from tapeviz.capture.rows import Rows
 from tapeviz.capture.source import Places
 from tapeviz.capture.statistics import Array
 from tapeviz.capture.tensors import OpRef, Tensors, VariableState, drop_unheld
@@ -59,7 +60,8 @@ class Recorder:
         self.writer = writer
         self.with_ops, self.with_stats = rank >= 1, rank >= 2
         self.places = Places(writer)
-        self.tensors = Tensors(writer)
+        self.rows = Rows(writer)
+        self.tensors = Tensors(writer, self.rows)
         self.values = ValueKeeper(writer, value_budget, everything=rank >= 3)
         self.batch = StatBatch(writer)
         self.iterations = Iterations(writer, writer.now())
@@ -70,7 +72,9 @@ class Recorder:
         self.names: dict[int, str] = {}                  # of variables, by serial, found in the user's frames
         self.used_tape = False
         self._tape_states: dict[int, tuple[Any, TapeState]] = {}
-        self._put_op = writer.appender("op")
+        self._put_op, self._put_tape = self.rows.appender("op"), self.rows.appender("tape")
+        self._put_watch, self._put_assign = self.rows.appender("watch"), self.rows.appender("assign")
+        self._unplaced: list[tuple[Any, ...]] = []       # watches by being read: they happen where the next op is
         self._kinds: dict[int, tuple[Any, int, int]] = {}
         self._attrs: dict[object, int] = {}
         self._scopes: dict[tuple[str, ...], int] = {(): NONE}
@@ -85,6 +89,8 @@ class Recorder:
 
     def end_batch(self) -> None:
         """Compute the statistics that were asked for; make everything visible to readers."""
+        self._place_watches(NONE)
+        self.rows.write()
         records = self.batch.write()
         if not self._found_nonfinite and len(records):
             self._look_for_nonfinite(records)
@@ -124,15 +130,18 @@ class Recorder:
 
     # --- operations -------------------------------------------------------------------------------------------
 
-    def op(self, ident: int, row: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: dict[str, Any],
-           recorded: bool, started: int, ended: int, code: CodeType | None, lasti: int, scope: tuple[str, ...],
-           error: str = "") -> None:
+    def op(self, row: Any, code: CodeType | None, lasti: int, recorded: bool, scope: tuple[str, ...], ident: int,
+           error: str, attrs: dict[str, Any], inputs: tuple[Any, ...], outputs: tuple[Any, ...], started: int,
+           ended: int) -> None:
         """An op ran (or raised: no outputs, `error`)."""
         number = self.ops
         self.ops = number + 1
         if not self.with_ops:
             return
         thread = self.thread(ident)
+        loc = self.places.loc(code, lasti)
+        if self._unplaced:
+            self._place_watches(loc)
         known = self._kinds.get(id(row))
         kind, flags = (known[1], known[2]) if known else self._kind(row)
         if recorded:
@@ -155,7 +164,7 @@ class Recorder:
                  else Phase.UPDATE if self.iterations.gradient_seen else Phase.OUTSIDE)
         self._put_op((
             number, kind, phase, flags, self._scopes[scope] if scope in self._scopes else self._scope(scope),
-            self.places.loc(code, lasti), thread.number, min(count, 255), len(made), *four, made[0] if made else NONE,
+            loc, thread.number, min(count, 255), len(made), *four, made[0] if made else NONE,
             started - self._start, min(ended - started, NONE), tapes[-1].id if tapes else NONE,
             passes[-1].id if passes else NONE, self._attrs_id(attrs) if attrs else NONE))
         if recorded:
@@ -214,7 +223,7 @@ class Recorder:
 
     # --- variables --------------------------------------------------------------------------------------------
 
-    def created(self, ident: int, variable: Any, value: Any, code: CodeType | None, lasti: int) -> None:
+    def created(self, variable: Any, value: Any, code: CodeType | None, lasti: int) -> None:
         """A variable was created; its record waits until it is used and so may have got its name."""
         self._created[variable._serial] = (variable, value, code, lasti)
 
@@ -239,8 +248,8 @@ class Recorder:
         self.quantity(tensor, What.VALUE, value)
         return tensor
 
-    def assigned(self, ident: int, variable: Any, kind: str, given: Any, before: Any, after: Any, t: int,
-                 code: CodeType | None, lasti: int) -> None:
+    def assigned(self, kind: str, code: CodeType | None, lasti: int, ident: int, variable: Any, given: Any,
+                 before: Any, after: Any, t: int) -> None:
         """A variable was assigned to."""
         state = self.variable_state(variable)
         source = self.tensors.find(given)
@@ -249,8 +258,8 @@ class Recorder:
         state.tensor = tensor = self._version(state.id, state.version, after, state.trainable)
         state.value = after
         state.versions = [*state.versions[-3:], tensor]
-        self.writer.assign(state.id, state.version, tensor, by, self.places.loc(code, lasti), self.ops,
-                           t - self._start, _ASSIGN_KINDS[kind], 0)
+        self._put_assign((state.id, state.version, tensor, by, self.places.loc(code, lasti), self.ops,
+                          t - self._start, _ASSIGN_KINDS[kind], 0))
         if after.dtype.kind in "fc" and after.shape == before.shape:
             with np.errstate(all="ignore"):
                 update = after - before
@@ -263,10 +272,17 @@ class Recorder:
     # --- tapes ------------------------------------------------------------------------------------------------
 
     def tape_of(self, tape: Any) -> TapeState:
-        """What is known of a tape that has been entered."""
-        return self._tape_states[id(tape)][1]
+        """What is known of a tape; one that was entered before the recording began becomes known now."""
+        known = self._tape_states.get(id(tape))
+        return known[1] if known is not None else self._new_tape(tape, NONE, bool(tape.persistent), self.writer.now(), 0)
 
-    def entered(self, ident: int, tape: Any, persistent: bool, t: int, code: CodeType | None, lasti: int) -> bool:
+    def _new_tape(self, tape: Any, loc: int, persistent: bool, t: int, thread: int) -> TapeState:
+        state = TapeState(self.tapes, loc, persistent, self.ops, t, thread)
+        self.tapes += 1
+        self._tape_states[id(tape)] = (tape, state)
+        return state
+
+    def entered(self, persistent: bool, code: CodeType | None, lasti: int, ident: int, tape: Any, t: int) -> bool:
         """A tape was entered; returns whether an iteration began with it."""
         self.used_tape = True
         thread, loc = self.thread(ident), self.places.loc(code, lasti)
@@ -274,22 +290,21 @@ class Recorder:
         if not any(other.tapes or other.passes for other in self.threads.values()):
             begins = self.iterations.tape_opened(loc, self.ops, self.backward.count, t - self._start)
             if begins:
-                self.tensors.sweep()
-                self.values.begin(self.iterations.current)
-                self._request_iterations.append((len(self.batch), self.iterations.current))
-                self._forget_tapes()
+                self.begin_iteration()
         known = self._tape_states.get(id(tape))
-        if known is None:
-            state = TapeState(self.tapes, loc, persistent, self.ops, t - self._start, thread.number)
-            self.tapes += 1
-            self._tape_states[id(tape)] = (tape, state)
-        else:
-            state = known[1]
+        state = known[1] if known else self._new_tape(tape, loc, persistent, t - self._start, thread.number)
         state.parent = thread.tapes[-1].id if thread.tapes else NONE
         state.entered += 1
         thread.tapes.append(state)
         self._write_tape(state, 1, NONE)
         return begins
+
+    def begin_iteration(self) -> None:
+        """Nothing of the iteration before is needed any more, but for its newest values."""
+        self.tensors.sweep()
+        drop_unheld(self._tape_states)   # an open one is held by its with statement
+        self.values.begin(self.iterations.current)
+        self._request_iterations.append((len(self.batch), self.iterations.current))
 
     def left(self, ident: int, tape: Any) -> None:
         """A tape was left."""
@@ -298,8 +313,8 @@ class Recorder:
             thread.tapes.remove(state)
         self._write_tape(state, 0, self.ops)
 
-    def watched(self, tape: Any, tensor: Any, explicit: bool, entries: Any, position: int, code: CodeType | None,
-                lasti: int) -> None:
+    def watched(self, explicit: bool, position: int, code: CodeType | None, lasti: int, tape: Any, tensor: Any,
+                entries: Any) -> None:
         """A tensor is watched, or a variable was read for the first time on a tape, and has this place there."""
         known = self._tape_states.get(id(tape))
         if known is None or not self.with_ops:
@@ -310,13 +325,19 @@ class Recorder:
         if position >= 0 and self.tensors.made_at(entries, position) is None:
             self.tensors.place(entries, position, number)
         variable = self.variable_state(tensor).id if tensor._serial else NONE
-        self.writer.watch(known[1].id, number, variable, self.ops, self.places.loc(code, lasti), int(explicit), 0)
+        row = (known[1].id, number, variable, self.ops)
+        if code is None:
+            self._unplaced.append(row)
+        else:
+            self._put_watch((*row, self.places.loc(code, lasti), int(explicit), 0))
+
+    def _place_watches(self, loc: int) -> None:
+        for row in self._unplaced:
+            self._put_watch((*row, loc, 0, 0))
+        self._unplaced.clear()
 
     def _write_tape(self, s: TapeState, is_open: int, exit_op: int) -> None:
-        self.writer.tape(s.id, s.parent, s.persistent, is_open, s.thread, s.loc, s.enter_op, exit_op, s.t, s.entered)
-
-    def _forget_tapes(self) -> None:
-        drop_unheld(self._tape_states)   # an open one is held by its with statement
+        self._put_tape((s.id, s.parent, s.persistent, is_open, s.thread, s.loc, s.enter_op, exit_op, s.t, s.entered))
 
     # --- what the script says ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeviz.capture.rows import Rows
 from tapeviz.capture.statistics import Array
 from tapeviz.recording.schema import NONE, Role, TensorFlag
 from tapeviz.recording.writer import Writer, dtype_code
@@ -51,9 +52,9 @@ class Tensors:
     iteration boundaries) finds that nobody else holds it.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, rows: Rows) -> None:
         self._writer = writer
-        self._put = writer.appender("tensor")
+        self._put = rows.appender("tensor")
         self.count = 0
         self.variables: dict[int, VariableState] = {}               # by the engine's serial number
         self._tensors: dict[int, tuple[Any, int]] = {}              # id() -> object, tensor
@@ -132,6 +133,10 @@ class Tensors:
     def know(self, x: Any, number: int) -> None:
         """Remember an engine tensor."""
         self._tensors[id(x)] = (x, number)
+
+    def know_all(self, things: list[Any], numbers: list[int]) -> None:
+        """Remember many engine tensors."""
+        self._tensors.update(zip(map(id, things), zip(things, numbers, strict=True), strict=True))
 
     def constant(self, x: Any, value: Array, name: str) -> tuple[int, Array]:
         """A leaf made from data: new in this iteration. Returns its id and a value that will not change any more."""
