@@ -151,7 +151,8 @@ class _Search:
                              f"x + stop_gradient({name}(x) - x).")
         if output < len(facts.tensors) and facts.tensors["flags"][output] & TensorFlag.INTEGER:
             return self._say("nondiff-op", op, None, f"{name} at line {line} makes integers, and integers have no "
-                             "gradient.", "Stay with floating point numbers on the way to the loss.")
+                             f"gradient: the way from {self.name} to the target ends there.",
+                             "Stay with floating point numbers on the way to the loss.")
         return self._say("graph-break", op, None, f"{name} at line {line} was computed {self._outside(op)}, so the "
                          f"tape knows nothing of the way from {self.name} to the target.",
                          "Move it into the with block of the tape.")

@@ -1,4 +1,4 @@
-"""The case programs, rewritten from public reports: the right diagnosis first, its line and iteration; no false alarm."""
+"""The case programs, rewritten from public reports: right diagnosis first, right line, iteration; no false alarm."""
 
 from __future__ import annotations
 

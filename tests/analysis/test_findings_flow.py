@@ -25,7 +25,10 @@ def test_sigmoid_layers_vanish(style: str, depth: int, optimizer: str) -> None:
     first = assert_first(findings_of(text), "vanishing-depth", text)
     assert first.op == "sigmoid"
     assert first.severity != "info"
-    assert first.evidence["ratio"] < first.evidence["threshold"]
+    ratio, threshold = first.evidence["ratio"], first.evidence["threshold"]
+    assert isinstance(ratio, float)
+    assert isinstance(threshold, float)
+    assert ratio < threshold
     assert first.affected
 
 

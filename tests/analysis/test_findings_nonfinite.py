@@ -75,7 +75,9 @@ mask = np.zeros((1, 4), "float32"); mask[0, 2] = -np.inf
 def test_bad_data(setup: str, name: str, entry: tuple[int, int]) -> None:
     first = findings_of(training("loss = gt.mean(gt.square(x @ w - y))", setup=DATA + setup))[0]
     assert (first.id, first.iteration, first.affected) == ("nan-input", 0, (name,))
-    assert first.evidence["entries"][0] == entry
+    entries = first.evidence["entries"]
+    assert isinstance(entries, list)
+    assert entries[0] == entry
 
 
 def test_a_program_without_gradients() -> None:

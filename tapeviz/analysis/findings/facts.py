@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapeviz.recording.reader import Recording
-from tapeviz.recording.schema import NONE, PassKind, State, What
+from tapeviz.recording.schema import NONE, PassKind, State, Status, What
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -177,9 +177,10 @@ class Facts:
 
     @cached_property
     def gradient_passes(self) -> Ints:
-        """Ids of the gradient calls of the user's program (not those that another one made)."""
+        """Ids of the gradient calls of the user's program (not those that another one made) that have ended."""
         p = self.passes
         own = (p["parent"] == NONE) & (p["kind"] == PassKind.GRADIENT) & (p["target"] < len(self.tensors))
+        own &= p["status"] != Status.RUNNING
         return np.flatnonzero(own).astype(np.int64)
 
     @cached_property

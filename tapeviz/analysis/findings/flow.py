@@ -115,7 +115,8 @@ def vanishing(context: Context) -> list[Finding]:
         if gone.sum() >= OFTEN * known.sum():
             found.append(_vanished(context, flow, int(np.argmax(gone)), time))
         elif gone[:int(gone.sum())].all():
-            found.append(_recovered(_vanished(context, flow, 0, time), int(flow.group.passes[int(gone.sum())]), context))
+            healthy = int(flow.group.passes[int(gone.sum())])
+            found.append(_recovered(_vanished(context, flow, 0, time), healthy, context))
     return found[:1]
 
 

@@ -20,7 +20,7 @@ COARSE = 16.0        # gradients of fewer such steps are rounded so roughly that
 def fp16_range(context: Context) -> list[Finding]:
     """Gradients in float16 of which many entries have become exactly 0 and the others crowd at the lower end."""
     facts, gradients = context.facts, context.gradients
-    if not len(gradients.row):
+    if not len(gradients.row) or not len(context.progress.passes):
         return []
     affected = {}
     for variable in np.unique(gradients.variable[gradients.given]).tolist():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.analysis.findings.facts import Facts, Floats, Ints
+from tapeviz.analysis.findings.facts import ABSENT, Facts, Floats, Ints
 
 IMPROVED = 0.9         # mean of the last eighth below this share of the mean of the first eighth
 GREATLY_IMPROVED = 0.5
@@ -70,8 +70,8 @@ def progress_of(facts: Facts) -> Progress:
         kinds, first, counts = np.unique(locs, return_index=True, return_counts=True)
         best = max(range(len(kinds)), key=lambda k: (counts[k], first[k]))
         passes = passes[locs == kinds[best]]
-    targets = facts.passes["target"][passes].astype(np.int64)
-    rows = facts.value_row[targets]
+    rows = facts.value_row[facts.passes["target"][passes].astype(np.int64)]
+    passes, rows = passes[rows != ABSENT], rows[rows != ABSENT]     # not recorded at this level, or not yet
     losses = facts.column("mean", rows)
     if len(facts.stats):
         bad = (rows >= 0) & (facts.bad[rows] > 0)

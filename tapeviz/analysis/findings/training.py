@@ -148,8 +148,7 @@ def unscaled_input(context: Context) -> list[Finding]:
     """Data far from 1, or columns of very different size, go straight into the first layer, and training suffers."""
     facts, progress = context.facts, context.progress
     diverges = _diverges(context)
-    slow = len(progress.finite) >= FEWEST and progress.word in ("flat", "worse", "improving") and (
-        abs(progress.finite[-1]) > 0.05 * abs(progress.finite[0])) and progress.word != "improving"
+    slow = _stands_still(progress.finite)
     if not (diverges or slow) or not len(progress.passes):
         return []
     for tensor, op in _data(context):
@@ -182,6 +181,14 @@ def unscaled_input(context: Context) -> list[Finding]:
             affected=(name, *context.names(weights)),
             evidence={"rms": float(values), "columns": columns[:16].tolist(), "threshold": LARGE_INPUT})]
     return []
+
+
+def _stands_still(losses: Floats) -> bool:
+    """Whether the loss is far from zero and has hardly moved during the second half."""
+    if len(losses) < 2 * FEWEST or abs(losses[-1]) <= 0.05 * abs(losses[0]):
+        return False
+    middle, last = eighths(losses[len(losses) // 2:])
+    return bool(np.median(last) > 0.95 * np.median(middle))
 
 
 def _data(context: Context) -> list[tuple[int, int]]:
@@ -339,7 +346,7 @@ def grad_accumulated(context: Context) -> list[Finding]:
         at = 0
         for row in rows.tolist():
             gradient = recording.value(int(gradients.tensor[row]), What.GRADIENT, int(gradients.pass_[row]))
-            if gradient is None or not np.isfinite(gradient).all():
+            if gradient is None or gradient.dtype.kind != "f" or not np.isfinite(gradient).all():
                 break
             wide = gradient.astype(np.float64)
             total = wide if total is None else total + wide
@@ -350,9 +357,11 @@ def grad_accumulated(context: Context) -> list[Finding]:
             step = recording.value(int(updates.tensor[steps[at]]), What.UPDATE)
             if step is None:
                 break
+            if not total.any():
+                continue
             like_sum.append(_cosine(-step, total))
             like_last.append(_cosine(-step, wide))
-            lengths.append(float(np.linalg.norm(step.astype(np.float64)) / max(np.linalg.norm(total), 1e-300)))
+            lengths.append(float(np.linalg.norm(step.astype(np.float64)) / np.linalg.norm(total)))
             if len(like_sum) == FEWEST and np.mean(np.array(like_sum) > SAME_DIRECTION) < 0.5:
                 break
         if len(like_sum) >= FEWEST and np.mean(np.array(like_sum) > SAME_DIRECTION) > 0.9 and (

@@ -106,8 +106,9 @@ def saturated_activation(context: Context) -> list[Finding]:
         return []
     found = []
     for site in _sites(context, kinds.SATURATING, "saturated"):
-        n = max(len(site.share) // 8, 1)
-        start, end = float(np.nanmean(site.share[:n])), float(np.nanmean(site.share[-n:]))
+        known = site.share[np.isfinite(site.share)]
+        n = max(len(known) // 8, 1)
+        start, end = float(known[:n].mean()), float(known[-n:].mean())
         if not (start > SATURATED and end > SATURATED):
             continue
         slope = _slope(context, site)
