@@ -113,3 +113,8 @@ def test_a_parameter_without_gradient_says_none_and_data_fade() -> None:
     assert not clothes.faded(0)
     assert clothes.band_text(1) == "no gradient"
     assert clothes.faded(1)
+
+
+def test_a_parameter_that_waits_for_more_counts_what_has_come() -> None:
+    clothes = dress(graph_of("vooo", [(0, 1), (0, 2), (1, 3), (2, 3)]), 1, Direction.BOTH)
+    assert clothes.band_text(0) == "1 of 2"

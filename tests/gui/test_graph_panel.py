@@ -254,13 +254,18 @@ def test_the_step_perspective_shows_progress_unless_a_person_wants_the_whole_pas
     panel = shown(qtbot, GraphPanel(opened))
     opened.set_focus(step=4)
     panel.set_stepping(True)
-    assert panel.canvas.drawing is not None
-    assert panel.canvas.drawing.dress.step == 4
+    assert shown_step(panel) == 4
     panel._progress.click()
-    assert panel.canvas.drawing.dress.step is None
+    assert shown_step(panel) is None
     panel.set_stepping(False)
     panel.set_stepping(True)
-    assert panel.canvas.drawing.dress.step is None
+    assert shown_step(panel) is None
+
+
+def shown_step(panel: GraphPanel) -> int | None:
+    drawing = panel.canvas.drawing
+    assert drawing is not None
+    return drawing.dress.step
 
 
 # --- holding still ---------------------------------------------------------------------------------

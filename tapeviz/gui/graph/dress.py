@@ -94,7 +94,9 @@ class Dress:
         if self.code[box] == HOLLOW:
             if state is StepState.PENDING:
                 return "pending" if node.pass_ is not None else ""
-            return "arriving" if state is StepState.NEXT else "not captured"
+            if state is not StepState.NEXT:
+                return "not captured"
+            return f"{int(self.arrived[box])} of {node.arrivals}" if leaf else "arriving"
         special = special_of_code(int(self.code[box]))
         if special in (Special.NAN, Special.POSINF, Special.NEGINF):
             return node.gradient.text
