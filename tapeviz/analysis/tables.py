@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.focus import Focus
@@ -16,6 +18,7 @@ from tapeviz.analysis.steps import step_card
 from tapeviz.recording.reader import Recording
 
 Cell = str | int | float | None
+MOST_VALUES = 4096     # elements of one tensor in a table
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ def _node(node: Node) -> tuple[Cell, ...]:
 def _health(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
     shown = health(recording)
     rows = tuple(
-        (int(iteration), name, shape, number(shown.l2[r, c]), state_word(int(shown.state[r, c])), number(shown.median[c]))
+        (int(iteration), name, shape, number(shown.l2[r, c]), state_word(int(shown.state[r, c])),
+         number(shown.median[c]))
         for r, (name, shape) in enumerate(zip(shown.names, shown.shapes, strict=True))
         for c, iteration in enumerate(shown.iterations)
     )
@@ -88,7 +92,7 @@ def _plots(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> l
     loss = loss_series(recording)
     rows = tuple(
         (kind, line.name, int(x), number(y), state_word(int(state)))
-        for kind, line in [*lines, *([("loss", loss)] if loss is not None else [])]
+        for kind, line in [*lines, ("loss", loss)]
         for x, y, state in zip(line.x, line.y, line.state, strict=True)
     )
     return [Table("plots", ("kind", "name", "iteration", "value", "state"), rows)]
@@ -124,12 +128,11 @@ def _step(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> li
     return [Table("step", columns, tuple(rows))]
 
 
-def _values(array: Iterable[object] | None) -> str | None:
+def _values(array: np.ndarray | None) -> str | None:
     """Elements in C order, space-separated; long tensors are left to the recording itself."""
-    if array is None:
+    if array is None or array.size > MOST_VALUES:
         return None
-    flat = getattr(array, "ravel", lambda: array)()
-    return " ".join(repr(float(x)) for x in flat) if len(flat) <= 4096 else None
+    return " ".join(map(str, array.ravel().tolist()))
 
 
 def _report(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:

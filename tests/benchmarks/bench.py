@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # One BLAS thread: the figures are ratios on one core.  Set before NumPy is imported; the two OPENBLAS_* switches name
 # an older kernel on some machines and slow the reference and gradtape alike.
@@ -19,6 +20,8 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "engine")]
+if TYPE_CHECKING:
+    from tests.benchmarks.figures import Figure
 MODULES = ("engine", "recorder", "file", "window")   # each has figures() -> list[Figure]
 PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- figures: written by `make bench` -->", "<!-- end of figures -->"
@@ -26,9 +29,9 @@ BEGIN, END = "<!-- figures: written by `make bench` -->", "<!-- end of figures -
 
 def main(chosen: list[str]) -> int:
     """Measure the modules named (default: all), print, and write the page when all were measured."""
-    figures = []
+    figures: list[Figure] = []
     for name in chosen or MODULES:
-        measure: Callable[[], list] = importlib.import_module(f"tests.benchmarks.{name}").figures
+        measure: Callable[[], list[Figure]] = importlib.import_module(f"tests.benchmarks.{name}").figures
         for figure in measure():
             figures.append(figure)
             print(f"{figure.name:58} {figure.value:10.3g} {figure.unit:8} goal {figure.goal:22} "
@@ -41,7 +44,7 @@ def main(chosen: list[str]) -> int:
     return 0
 
 
-def table(figures: list) -> str:
+def table(figures: list[Figure]) -> str:
     """The figures as a Markdown table."""
     rows = [f"Python {platform.python_version()}, {os.cpu_count()} cores, `make bench`.", "",
             "| what | measured | goal | | beside |", "|---|---:|---|---|---|"]
