@@ -68,12 +68,17 @@ def make_strip(recording: Recording, columns: int) -> Strip:
 
 
 def _loss_by_iteration(series: Series, count: int) -> np.ndarray | None:
-    """Indexed by iteration; minus infinity where no loss was recorded."""
+    """Indexed by iteration; NaN and infinity where that is what it was, minus infinity where none was recorded."""
     if not len(series.x):
         return None
     loss = np.full(count, -np.inf)
     inside = (series.x >= 0) & (series.x < count)
-    loss[series.x[inside].astype(np.int64)] = series.y[inside]
+    value = np.where(series.state == OK, series.y, -np.inf)
+    value[series.state == Special.NAN.value] = np.nan
+    value[series.state == Special.POSINF.value] = np.inf
+    # A loss of exactly zero is a special value of gradients, but a number here.
+    value[series.state == Special.ZERO.value] = 0.0
+    loss[series.x[inside].astype(np.int64)] = value[inside]
     return loss
 
 

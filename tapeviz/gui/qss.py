@@ -82,6 +82,7 @@ QPushButton[kind="link"]:disabled { color: $muted; background: transparent; bord
 QToolButton[kind="pill"] { background: transparent; border-radius: $px8; padding: 0 $px8; min-height: $px16;
     max-height: $px16; font-weight: 400; }
 QToolButton[kind="pill"]:focus { border: $px2 solid $focus; padding: 0 $px6; }
+QWidget[role="panel"] { background: $surface; }
 QFrame[role="banner"] { background: $raised; border: none; border-bottom: 1px solid $border; }
 QLabel[role="headline"] { font-size: $font20; font-weight: 600; }
 QToolButton::menu-indicator { width: 0; }

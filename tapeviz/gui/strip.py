@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tapeviz.analysis.findings import Finding
-from tapeviz.analysis.format import plain
+from tapeviz.analysis.format import plain, sci
 from tapeviz.analysis.magnitude import OK, Special
 from tapeviz.analysis.strip import Strip, make_strip
 from tapeviz.gui.painting import brush, colour, draw_focus_ring, draw_special, guarded, pen, severity_colour
@@ -25,6 +25,7 @@ from tapeviz.gui.session import Session
 
 TALL, LOW = 48, 32
 _LABEL, _BAND, _PAD, _FLAG_W, _FLAG_H = 96, 6, 12, 34, 15
+_LOSS_LETTERS = 6       # a longer number would reach into its label
 _WORSE = {"info": 0, "warning": 1, "error": 2}
 
 
@@ -217,7 +218,10 @@ class TimeStrip(QWidget):
         strip = self._strip
         if strip is None or strip.loss is None:
             return "–"
-        return plain(strip.loss_at(iteration), true_minus=True) if strip.has_loss(iteration) else "–"
+        if not strip.has_loss(iteration):
+            return "–"
+        text = plain(strip.loss_at(iteration), true_minus=True)
+        return text if len(text) <= _LOSS_LETTERS else sci(strip.loss_at(iteration), 2, true_minus=True)
 
     # --- choosing ------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from tapeviz.gui.banner import ProblemBanner
 from tapeviz.gui.cards import ExampleCard
 from tapeviz.gui.commands import fill_menus, make_actions
 from tapeviz.gui.findings.panel import FindingsPanel
+from tapeviz.gui.graph.panel import GraphPanel
 from tapeviz.gui.oplist.panel import OperationsPanel
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.perspectives import BY_ID
@@ -99,7 +100,8 @@ class MainWindow(QMainWindow):
             column.addWidget(widget)
         column.addWidget(self.stack, 1)
         self.setCentralWidget(body)
-        self.setStatusBar(MainStatusBar(self.session))
+        self.status = MainStatusBar(self.session)
+        self.setStatusBar(self.status)
 
     def _connect(self) -> None:
         session = self.session
@@ -107,6 +109,7 @@ class MainWindow(QMainWindow):
         session.worker_changed.connect(self._show_what_is_open)
         session.problem_changed.connect(self._show_what_is_open)
         session.theme_changed.connect(self._dress)
+        session.input_wanted.connect(self._input_wanted)
         self.workbench.perspective_changed.connect(self._perspective_shown)
         self.banner.go_to.connect(self.show_line)
         for id in ("step", "findings"):
@@ -178,9 +181,14 @@ class MainWindow(QMainWindow):
         assert isinstance(panel, OperationsPanel)
         return panel
 
+    def graph_panel(self) -> GraphPanel:
+        panel = self.workbench.panel("graph")
+        assert isinstance(panel, GraphPanel)
+        return panel
+
     def say(self, text: str, *, error: bool = False) -> None:
         """A word in the status bar, gone after a while; an error stays until the next word."""
-        self.statusBar().showMessage(text, 0 if error else SAY_MS)
+        self.status.showMessage(text, 0 if error else SAY_MS)
 
     # --- following the session -------------------------------------------------------------------
 
@@ -199,10 +207,13 @@ class MainWindow(QMainWindow):
             self.commands[id].setEnabled(session.recording is not None)
         self.commands["file.save"].setEnabled(session.script is not None)
 
+    def _input_wanted(self) -> None:
+        self.say("The script waits for a line: type it in Output", error=True)
+
     def _perspective_shown(self, id: str) -> None:
         self.commands[f"view.{id}"].setChecked(True)
         self.strip.set_tall(id == "diagnose")
-        for panel in (self.source_panel(), self.operations_panel()):
+        for panel in (self.source_panel(), self.operations_panel(), self.graph_panel()):
             panel.set_stepping(id == "step")
 
     def _dress(self, _: object = None) -> None:

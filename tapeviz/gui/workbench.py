@@ -6,7 +6,17 @@ from typing import cast
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QMainWindow,
+    QMenu,
+    QStackedWidget,
+    QTabBar,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.panels import PANELS, PanelSpec
@@ -32,7 +42,7 @@ class PanelDock(QDockWidget):
         column.setContentsMargins(0, 0, 0, 0)
         self.setWidget(self.holder)
         self.panel: QWidget | None = None
-        self._seen = True
+        self._seen = False
         self._bare = QWidget(self)
         self.setTitleBarWidget(self._bare)
         self.topLevelChanged.connect(self._dress)

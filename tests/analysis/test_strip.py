@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tapeviz.analysis import strip as module
 from tapeviz.analysis.magnitude import OK, Special, severity
 from tapeviz.analysis.series import HealthMap, Series, health, loss_series
 from tapeviz.analysis.strip import make_strip
-from tapeviz.recording.reader import open_recording
+from tapeviz.recording.reader import Recording, open_recording
 from tests.recording.synthetic import make_recording
 
 
@@ -51,7 +52,7 @@ def test_a_single_nan_among_a_hundred_thousand_is_seen(monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "loss_series", lambda recording: Series("loss", x, y, np.zeros(count), np.log10(y)))
     monkeypatch.setattr(module, "health", lambda recording: HealthMap(
         (0, 1), ("a", "b"), ("", ""), x, nothing + 1, state, nothing.astype(np.int8), np.ones(count)))
-    strip = make_strip(None, 1000)
+    strip = make_strip(cast("Recording", None), 1000)
     assert len(strip.first) == 1000
     assert strip.special.tolist().count(Special.NAN.value) == 1
     assert strip.special[43] == Special.NAN.value
@@ -70,3 +71,19 @@ def test_one_iteration_and_none(tmp_path: Path) -> None:
         assert (strip.count, len(strip.first)) == (1, 1)
         assert strip.has_loss(0)
         assert not strip.has_loss(1)
+
+
+def test_no_loss_is_not_a_loss_of_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, nothing = np.arange(4), np.full((1, 4), np.nan)
+    state = np.array([OK, Special.NAN.value, Special.NOT_CAPTURED.value, Special.ZERO.value], np.uint8)
+    y = np.array([2.0, np.nan, np.nan, np.nan])
+    monkeypatch.setattr(module, "iteration_count", lambda recording: 4)
+    monkeypatch.setattr(module, "loss_series", lambda recording: Series("loss", x, y, state, y))
+    monkeypatch.setattr(module, "health", lambda recording: HealthMap(
+        (0,), ("a",), ("",), x, nothing, np.full((1, 4), Special.NOT_CAPTURED.value, np.uint8),
+        np.zeros((1, 4), np.int8), x * np.nan))
+    strip = make_strip(cast("Recording", None), 10)
+    assert [strip.has_loss(i) for i in range(4)] == [True, True, False, True]
+    assert np.isnan(strip.loss_at(1))
+    assert strip.loss_at(3) == 0
+    assert np.isnan(strip.low[[1, 2]]).all()

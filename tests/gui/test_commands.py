@@ -6,6 +6,7 @@ from collections import Counter
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from tapeviz.gui.actions import Actions
@@ -36,7 +37,9 @@ def test_every_slot_is_a_method() -> None:
 def test_every_command_is_in_its_menu_with_its_tooltip(window: MainWindow) -> None:
     shown = {}
     for action in window.menuBar().actions():
-        for entry in action.menu().actions():
+        menu = action.menu()
+        assert isinstance(menu, QMenu)
+        for entry in menu.actions():
             if entry.objectName():
                 shown[entry.objectName()] = (action.text(), entry.toolTip())
     assert shown == {command.id: (command.menu, tooltip_of(command)) for command in COMMANDS}

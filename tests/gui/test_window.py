@@ -241,7 +241,7 @@ def test_what_cannot_be_opened_is_said_in_the_window(session: Session, qtbot: Qt
 
 
 def test_the_status_bar_says_where_one_is(window: MainWindow) -> None:
-    bar = window.statusBar()
+    bar = window.status
     assert "finished" in bar.state.text()
     assert "12 iterations" in bar.iterations.text()
     assert "NaN <b>0</b>" in bar.counters.text()
@@ -255,7 +255,7 @@ def test_the_status_bar_says_where_one_is(window: MainWindow) -> None:
 def test_everything_has_an_accessible_name(window: MainWindow) -> None:
     for id, panel in window.workbench.panels.items():
         assert panel.accessibleName(), id
-    for widget in (window, window.toolbar, window.strip, window.statusBar(), window.banner, window.start_page):
+    for widget in (window, window.toolbar, window.strip, window.status, window.banner, window.start_page):
         assert widget.accessibleName(), widget
 
 

@@ -30,6 +30,8 @@ class OperationsPanel(QWidget):
         self._stepping = False
         self._problem = ""
         self.setAccessibleName("Operations")
+        self.setProperty("role", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.model = OperationsModel(self)
         self.table = OperationsTable(session)
         self.table.setModel(self.model)

@@ -23,6 +23,8 @@ class OutputPanel(QWidget):
         self._session = session
         self._shown = 0
         self.setAccessibleName("Output")
+        self.setProperty("role", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.view = OutputView()
         self.view.document().setMaximumBlockCount(_MOST_LINES)
         self.view.op_chosen.connect(self._choose)

@@ -48,7 +48,7 @@ class Editor(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setTabChangesFocus(False)
-        # Without it the band of the current line does not reach the gutter; before the text, since it counts as an edit.
+        # Else the band of the current line does not reach the gutter. Before the text, since it counts as an edit.
         self.document().setDocumentMargin(0)
         self.setPlainText(text)
         self.document().setModified(False)

@@ -28,6 +28,8 @@ class SourcePanel(QWidget):
         self._shown_op: int | None = None
         self._stepping = False
         self.setAccessibleName("Source")
+        self.setProperty("role", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setExpanding(False)
