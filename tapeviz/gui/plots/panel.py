@@ -187,7 +187,7 @@ class PlotsPanel(QWidget):
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
         if self.area is None:
-            QTimer.singleShot(0, self.settle)
+            QTimer.singleShot(0, self, self.settle)
         elif self._stale:
             self.refresh()
 
