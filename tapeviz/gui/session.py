@@ -89,10 +89,10 @@ class Session(QObject):
             return False
         self._drop_worker()
         self._set_problem(None)
-        self._set_recording(recording)
         script = recording.meta.get("script")
-        self.script = Path(str(script)) if script else None
-        self._set_following(recording.status == "running")
+        self.script, self.config = Path(str(script)) if script else None, None
+        self._set_recording(recording)
+        self._set_following(True)
         self._timer.start()
         return True
 
@@ -145,7 +145,9 @@ class Session(QObject):
         focus = move(self.recording, self.focus, **change)
         if focus == self.focus:
             return
-        if self.active and self._state != "paused":
+        if not self.active:
+            self._set_following(focus.iteration == self.newest_iteration())
+        elif self._state != "paused":
             self._set_following(False)
         self._show_focus(focus)
 

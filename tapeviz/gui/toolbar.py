@@ -68,7 +68,7 @@ class MainToolBar(QToolBar):
 
         session.focus_changed.connect(self.show_focus)
         session.grew.connect(self.show_focus)
-        session.recording_changed.connect(self.show_focus)
+        session.recording_changed.connect(self.show_state)
         session.worker_changed.connect(self.show_state)
         session.theme_changed.connect(self.dress)
         playback.playing_changed.connect(self.dress)
@@ -135,8 +135,9 @@ class MainToolBar(QToolBar):
         session = self._session
         state = session.state
         self._commands["run.run"].setText("Resume" if state == "paused" else "Run")
-        self._commands["run.run"].setEnabled(bool(session.script) and state not in ("starting", "running"))
-        self._commands["run.restart"].setEnabled(bool(session.script))
+        there = session.script is not None and session.script.exists()
+        self._commands["run.run"].setEnabled(there and state not in ("starting", "running"))
+        self._commands["run.restart"].setEnabled(there)
         self._commands["run.pause"].setEnabled(session.active)
         self._commands["run.stop"].setEnabled(session.active)
         for id in ("run.op", "run.node", "run.iteration"):

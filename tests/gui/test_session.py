@@ -85,6 +85,11 @@ def test_opening_shows_the_end_and_its_first_backward_step(opened: Session) -> N
     assert not opened.active
 
 
+def test_a_recording_brings_its_script(opened: Session) -> None:
+    assert opened.script is not None
+    assert opened.script.name == "train.py"
+
+
 def test_an_equal_focus_is_no_news(opened: Session, qtbot: QtBot) -> None:
     with qtbot.waitSignal(opened.focus_changed, timeout=500):
         opened.set_focus(iteration=3)
