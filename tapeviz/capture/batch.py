@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from tapeviz.capture.activations import low_shares, saturated_shares
-from tapeviz.capture.statistics import Array, statistics
+from tapeviz.capture.statistics import Array, Records, statistics
 from tapeviz.recording.schema import NONE, RECORDS, State, What
 from tapeviz.recording.writer import Writer
 
 __gradtape__ = True   # the frames of this module are not the user's
 
 Key = tuple[int, int, int, int, int]   # tensor, op, pass, what, slot
-_KEY_FIELDS = ("tensor", "op", "pass", "what", "slot")
+KEY = np.dtype([(name, RECORDS["stat"][name]) for name in ("tensor", "op", "pass", "what", "slot")])
+NO_ARRAY = -1
 
 
 class StatBatch:
@@ -25,62 +26,90 @@ class StatBatch:
         self._clear()
 
     def _clear(self) -> None:
-        self._keys: list[Key] = []
-        self._rows: list[int] = []               # which array each request is about, -1 for None
+        self._count = 0
+        self._blocks: list[Records] = []         # keys, in order
+        self._keys: list[Key] = []               # ... and those after the last block
+        self._rows: list[int] = []               # which array each request is about
         self._arrays: list[Array] = []
         self._known: dict[int, int] = {}         # id of an array -> its place in _arrays, which keeps it alive
-        self._angles: list[tuple[int, Array, Array, bool]] = []
-        self._outputs: dict[str, list[tuple[int, Array]]] = {}
+        self.angles: list[tuple[int, Array, Array, bool]] = []
+        self.outputs: dict[str, list[tuple[int, Array]]] = {}
 
     def add(self, key: Key, array: Array | None) -> int:
         """Ask for a statistic of a quantity, None being "no gradient". Returns the number of the request."""
-        if array is None:
-            row = -1
-        else:
-            known = self._known.get(id(array))
-            if known is None:
-                known = self._known[id(array)] = len(self._arrays)
-                self._arrays.append(array)
-            row = known
-        self._rows.append(row)
         self._keys.append(key)
-        return len(self._keys) - 1
+        self._rows.append(self._place(array))
+        self._count += 1
+        return self._count - 1
+
+    def add_block(self, keys: Records, arrays: list[Array | None]) -> int:
+        """Ask for many (keys: dtype KEY). Returns the number of the first."""
+        first = self._count
+        self._settle()
+        self._blocks.append(keys)
+        self._rows += [self._place(array) for array in arrays]
+        self._count += len(arrays)
+        return first
 
     def angle(self, request: int, one: Array, other: Array, opposite: bool = False) -> None:
         """Fill a request's `cosine` with that between two arrays of the same size (or to minus the second)."""
         if one.size and one.dtype.kind == "f" and other.dtype.kind == "f":
-            self._angles.append((request, one, other, opposite))
+            self.angles.append((request, one, other, opposite))
 
     def activation(self, request: int, op: str, output: Array) -> None:
         """Fill a request's `low` and `saturated`, as far as they apply to the output of this op."""
-        self._outputs.setdefault(op, []).append((request, output))
+        self.outputs.setdefault(op, []).append((request, output))
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return self._count
 
-    def write(self) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    def keys_from(self, request: int) -> list[Key]:
+        """Keys of the requests from this one on; there must be no block among them."""
+        return self._keys[len(self._keys) - (self._count - request):] if request < self._count else []
+
+    def is_missing(self, request: int) -> bool:
+        """Whether a request is about an array that is not there."""
+        return self._rows[request] == NO_ARRAY
+
+    def write(self) -> Records:
         """Compute and append everything asked for; returns the records."""
-        if not self._keys:
+        if not self._count:
             return np.zeros(0, RECORDS["stat"])
+        self._settle()
         rows = np.array(self._rows)
         table = statistics(self._arrays)
         records = table[rows] if len(table) else np.zeros(len(rows), RECORDS["stat"])
-        missing = np.flatnonzero(rows < 0)
+        missing = np.flatnonzero(rows == NO_ARRAY)
         if len(missing):
             records[missing] = statistics([np.empty(0)])[0]
             records["state"][missing] = State.NONE
-        for field, column in zip(_KEY_FIELDS, zip(*self._keys, strict=True), strict=True):
-            records[field] = column
-        if self._angles:
-            requests, ones, others, opposite = zip(*self._angles, strict=True)
+        keys = self._blocks[0] if len(self._blocks) == 1 else np.concatenate(self._blocks)
+        for field in KEY.names or ():
+            records[field] = keys[field]
+        if self.angles:
+            requests, ones, others, opposite = zip(*self.angles, strict=True)
             records["cosine"][list(requests)] = cosines(ones, others) * np.where(opposite, -1, 1)
-        for op, outputs in self._outputs.items():
+        for op, outputs in self.outputs.items():
             requests, arrays = zip(*outputs, strict=True)
             records["low"][list(requests)] = low_shares(op, arrays)
             records["saturated"][list(requests)] = saturated_shares(op, arrays)
         self._writer.append_array("stat", records)
         self._clear()
         return records
+
+    def _place(self, array: Array | None) -> int:
+        if array is None:
+            return NO_ARRAY
+        known = self._known.get(id(array))
+        if known is None:
+            known = self._known[id(array)] = len(self._arrays)
+            self._arrays.append(array)
+        return known
+
+    def _settle(self) -> None:
+        if self._keys:
+            self._blocks.append(np.array(self._keys, KEY))
+            self._keys.clear()
 
 
 def cosines(ones: Sequence[Array], others: Sequence[Array]) -> Array:
@@ -98,7 +127,7 @@ def cosines(ones: Sequence[Array], others: Sequence[Array]) -> Array:
     return result
 
 
-def first_nonfinite(records: np.ndarray[tuple[int], np.dtype[np.void]]) -> int | None:
+def first_nonfinite(records: Records) -> int | None:
     """The first quantity among these records that the program computed and that holds a NaN or an infinity."""
     bad = (records["nan"] > 0) | (records["posinf"] > 0) | (records["neginf"] > 0)
     if not bad.any():

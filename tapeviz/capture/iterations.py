@@ -44,6 +44,10 @@ class Iterations:
         """Number of the iteration that is running."""
         return len(self._all) - 1
 
+    def would_begin(self, place: int) -> bool:
+        """Whether an iteration would begin with an outermost tape that is entered there."""
+        return self._assigned or (place in self._places and place not in self._assigning)
+
     def tape_opened(self, place: int, ops: int, passes: int, t: int) -> bool:
         """An outermost tape was entered; returns whether an iteration begins with it."""
         if self._assigned:

@@ -20,12 +20,14 @@ from tapeviz.capture.control import Control, Stopped
 from tapeviz.capture.naming import names_in
 from tapeviz.capture.queue import ASSIGN, CALL, END, ENTER, EXIT, OP, START, STEP, TEXT, WATCH, Event
 from tapeviz.capture.recorder import Recorder, has_default_name
+from tapeviz.capture.replay import Replay
 from tapeviz.capture.source import MARKER, user_frame, user_frames
 from tapeviz.recording.schema import NONE
 
 __gradtape__ = True   # the frames of this module are not the user's
 
 BATCH_NS = 16_000_000     # one frame of the window
+WAIT_NS = 50_000_000      # so old may an iteration grow before its beginning is worked through
 BATCH_EVENTS = 8192       # ... or so many events, so that a tight loop does not gather more than memory likes
 HELPER_SECONDS = 0.025
 _frame = sys._getframe
@@ -60,6 +62,8 @@ class Capture(Observer):
         self._handlers: tuple[Callable[..., object], ...] = (   # by kind of event
             recorder.op, self._step, recorder.watched, recorder.assigned, recorder.entered, recorder.left,
             backward.started, backward.ended, recorder.text, lambda function, *parts: function(*parts))
+        self._replay = Replay(recorder)
+        self._waiting: list[Event] = []
         self._closed = threading.Event()
         threading.Thread(target=self._help, name="tapeviz recorder", daemon=True).start()
 
@@ -73,7 +77,8 @@ class Capture(Observer):
         while frame is not None and MARKER in frame.f_globals:
             frame = frame.f_back
         code, lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
-        self._add((OP, op, code, lasti, recorded, current_scope(), _ident(), "", attrs, inputs, outputs, started, ended))
+        self._add((OP, op, code, lasti, recorded, current_scope(), _ident(), "", attrs, inputs, outputs, started,
+                   ended))
         if self.control.flag and self.control.wants_stop_at("op"):
             self.process(wait=True)
             self._hold("op")
@@ -83,8 +88,8 @@ class Capture(Observer):
     def on_op_error(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], error: BaseException) -> None:
         """An op raised."""
         now = perf_counter_ns()
-        self._add((OP, op, *_place(), False, current_scope(), _ident(), f"{type(error).__name__}: {error}", attrs, inputs,
-                   (), now, now))
+        message = f"{type(error).__name__}: {error}"
+        self._add((OP, op, *_place(), False, current_scope(), _ident(), message, attrs, inputs, (), now, now))
 
     def on_variable(self, variable: Any) -> None:
         """A variable was created."""
@@ -175,7 +180,7 @@ class Capture(Observer):
                 return
             self._worker = _ident()
             try:
-                self._work()
+                self._work(everything=wait)
             except Exception as error:   # a failure of ours must not become one of the script
                 if self._broken is None:
                     raise
@@ -188,12 +193,27 @@ class Capture(Observer):
             self.interrupted = False
             raise KeyboardInterrupt
 
-    def _work(self) -> None:
-        queue, handlers = self._queue, self._handlers
-        for _ in range(len(queue)):
-            event = queue.popleft()
+    def _work(self, everything: bool) -> None:
+        """Work through the queue; without `everything`, a repeated iteration that is not over yet may wait."""
+        queue, handlers, replay, recorder = self._queue, self._handlers, self._replay, self.recorder
+        events = self._waiting + [queue.popleft() for _ in range(len(queue))]
+        self._waiting = []
+        at, count = 0, len(events)
+        while at < count:
+            event = events[at]
+            if event[0] == ENTER:
+                done = replay.consume(events, at)
+                if done > 0:
+                    at += done
+                    continue
+                if done < 0 and not everything and perf_counter_ns() - event[6] < WAIT_NS:
+                    self._waiting = events[at:]
+                    break
+                replay.look_back(events, at)
             handlers[event[0]](*event[1:])
-        self.recorder.end_batch()
+            at += 1
+        replay.end_batch()
+        recorder.end_batch()
         self._due = perf_counter_ns() + BATCH_NS
 
     def is_busy(self) -> bool:
@@ -207,7 +227,7 @@ class Capture(Observer):
 
     def _help(self) -> None:
         while not self._closed.wait(HELPER_SECONDS):
-            if self._queue and perf_counter_ns() > self._due + BATCH_NS:
+            if (self._queue or self._waiting) and perf_counter_ns() > self._due + BATCH_NS:
                 self.process()
 
     def _step(self, call: Any, node: Any, cotangents: tuple[Any, ...], contributions: tuple[Any, ...], since: int,

@@ -15,7 +15,7 @@ from tapeviz.capture.iterations import Iterations
 from tapeviz.capture.rows import Rows
 from tapeviz.capture.source import Places
 from tapeviz.capture.statistics import Array
-from tapeviz.capture.tensors import OpRef, Tensors, VariableState, drop_unheld
+from tapeviz.capture.tensors import OpRef, Tensors, VariableState, as_array, drop_unheld
 from tapeviz.capture.values import ValueKeeper
 from tapeviz.recording.schema import NONE, AssignKind, OpFlag, Phase, Role, TensorFlag, What
 from tapeviz.recording.writer import Writer
@@ -41,6 +41,16 @@ class TapeState:
     parent: int = NONE
     entered: int = 0
     inner_order: int = 0     # highest order of a gradient call made while this tape was listening
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a recorder stands: what has gathered in this batch, the next ids, variables and their versions."""
+
+    rows: dict[str, int]
+    requests: int
+    counters: dict[str, int]
+    variables: dict[int, tuple[int, int]]     # serial -> tensor, version
 
 
 @dataclass
@@ -134,10 +144,10 @@ class Recorder:
            error: str, attrs: dict[str, Any], inputs: tuple[Any, ...], outputs: tuple[Any, ...], started: int,
            ended: int) -> None:
         """An op ran (or raised: no outputs, `error`)."""
-        number = self.ops
-        self.ops = number + 1
         if not self.with_ops:
             return
+        number = self.ops
+        self.ops = number + 1
         thread = self.thread(ident)
         loc = self.places.loc(code, lasti)
         if self._unplaced:
@@ -187,12 +197,9 @@ class Recorder:
         """The tensor of something no op has made: a variable, a constant, an array, a number."""
         if getattr(x, "_serial", 0):
             return self.variable_state(x).tensor
-        value = getattr(x, "_value", x)
-        if not isinstance(value, (np.ndarray, np.generic)):
-            value = as_array(value)
         argument = row.arguments[min(slot, len(row.arguments) - 1)] if row is not None and row.arguments else ""
         name = self.places.operand_name(code, lasti, row.name, slot, argument) if row is not None else ""
-        tensor, value = self.tensors.constant(x, value, name)
+        tensor, value = self.tensors.constant(x, name)
         if self.with_stats:
             self.quantity(tensor, What.VALUE, value)
         return tensor
@@ -274,7 +281,7 @@ class Recorder:
     def tape_of(self, tape: Any) -> TapeState:
         """What is known of a tape; one that was entered before the recording began becomes known now."""
         known = self._tape_states.get(id(tape))
-        return known[1] if known is not None else self._new_tape(tape, NONE, bool(tape.persistent), self.writer.now(), 0)
+        return known[1] if known else self._new_tape(tape, NONE, bool(tape.persistent), self.writer.now(), 0)
 
     def _new_tape(self, tape: Any, loc: int, persistent: bool, t: int, thread: int) -> TapeState:
         state = TapeState(self.tapes, loc, persistent, self.ops, t, thread)
@@ -282,29 +289,50 @@ class Recorder:
         self._tape_states[id(tape)] = (tape, state)
         return state
 
-    def entered(self, persistent: bool, code: CodeType | None, lasti: int, ident: int, tape: Any, t: int) -> bool:
-        """A tape was entered; returns whether an iteration began with it."""
+    def entered(self, persistent: bool, code: CodeType | None, lasti: int, ident: int, tape: Any, t: int) -> None:
+        """A tape was entered."""
         self.used_tape = True
         thread, loc = self.thread(ident), self.places.loc(code, lasti)
-        begins = False
         if not any(other.tapes or other.passes for other in self.threads.values()):
-            begins = self.iterations.tape_opened(loc, self.ops, self.backward.count, t - self._start)
-            if begins:
-                self.begin_iteration()
+            self.open_outermost(loc, t)
         known = self._tape_states.get(id(tape))
         state = known[1] if known else self._new_tape(tape, loc, persistent, t - self._start, thread.number)
         state.parent = thread.tapes[-1].id if thread.tapes else NONE
         state.entered += 1
         thread.tapes.append(state)
         self._write_tape(state, 1, NONE)
-        return begins
 
-    def begin_iteration(self) -> None:
-        """Nothing of the iteration before is needed any more, but for its newest values."""
+    def would_begin(self, loc: int) -> bool:
+        """Whether an iteration would begin with a tape that is entered there."""
+        busy = any(thread.tapes or thread.passes for thread in self.threads.values())
+        return not busy and self.iterations.would_begin(loc)
+
+    def open_outermost(self, loc: int, t: int) -> bool:
+        """A tape is entered while none is open; returns whether an iteration has begun with it."""
+        if not self.iterations.tape_opened(loc, self.ops, self.backward.count, t - self._start):
+            return False
+        # Nothing of the iteration before is needed any more, but for its newest values.
         self.tensors.sweep()
         drop_unheld(self._tape_states)   # an open one is held by its with statement
         self.values.begin(self.iterations.current)
         self._request_iterations.append((len(self.batch), self.iterations.current))
+        return True
+
+    def counters(self) -> dict[str, int]:
+        """The next id of everything that is numbered."""
+        return {"op": self.ops, "tensor": self.tensors.count, "pass": self.backward.count, "tape": self.tapes}
+
+    def advance(self, counts: dict[str, int]) -> None:
+        """So many ids of each sort have been given by somebody else."""
+        self.ops += counts["op"]
+        self.tensors.count += counts["tensor"]
+        self.backward.count += counts["pass"]
+        self.tapes += counts["tape"]
+
+    def mark(self) -> Mark:
+        """Where everything stands."""
+        variables = {serial: (state.tensor, state.version) for serial, state in self.tensors.variables.items()}
+        return Mark(self.rows.counts(), len(self.batch), self.counters(), variables)
 
     def left(self, ident: int, tape: Any) -> None:
         """A tape was left."""
@@ -341,12 +369,13 @@ class Recorder:
 
     # --- what the script says ---------------------------------------------------------------------------------
 
-    def text(self, stream: str, text: str) -> None:
-        """The script printed something; neighbouring pieces become one event."""
-        if self._texts and self._texts[-1][0] == stream and self._texts[-1][2] == self.ops:
+    def text(self, stream: str, text: str, ops: int | None = None) -> None:
+        """The script printed something after so many operations; neighbouring pieces become one event."""
+        ops = self.ops if ops is None else ops
+        if self._texts and self._texts[-1][0] == stream and self._texts[-1][2] == ops:
             self._texts[-1][1].append(text)
         else:
-            self._texts.append((stream, [text], self.ops))
+            self._texts.append((stream, [text], ops))
 
     def event(self, kind: str, data: dict[str, Any]) -> None:
         """Something else that happened once."""
@@ -356,7 +385,7 @@ class Recorder:
     @property
     def last_op(self) -> int:
         """The operation that ran last, NONE before the first."""
-        return self.ops - 1 if self.ops and self.with_ops else NONE
+        return self.ops - 1 if self.ops else NONE
 
     def _write_texts(self) -> None:
         texts, self._texts = self._texts, []
@@ -367,21 +396,12 @@ class Recorder:
             self._text_left -= len(text)
             if self._text_left <= 0:
                 text = text[:self._text_left] + "\n… (the rest of the output is not recorded)\n"
-            self.writer.event(stream, {"text": text}, ops - 1 if ops and self.with_ops else NONE)
+            self.writer.event(stream, {"text": text}, ops - 1 if ops else NONE)
 
 
 def has_default_name(variable: Any) -> bool:
     """Whether the user has given a variable no name."""
     return bool(variable.name == f"Variable:{variable._serial - 1}")
-
-
-def as_array(value: Any) -> Array:
-    """A user's operand (number, list, array of another library) as a NumPy array; empty if it cannot be one."""
-    get = getattr(value, "get", None)      # CuPy arrays refuse to be converted silently
-    try:
-        return np.asarray(get() if callable(get) else value)
-    except (TypeError, ValueError):
-        return np.empty(0)
 
 
 def plain(value: Any) -> Any:

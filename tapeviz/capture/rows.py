@@ -33,9 +33,9 @@ class Rows:
         """How many single records of each kind have gathered since the last block or batch."""
         return {kind: len(rows) for kind, rows in self._single.items()}
 
-    def since(self, counts: dict[str, int]) -> dict[str, Records]:
-        """The single records that came after `counts`."""
-        return {kind: _packed(kind, rows[counts[kind]:]) for kind, rows in self._single.items()}
+    def between(self, start: dict[str, int], stop: dict[str, int]) -> dict[str, Records]:
+        """The single records from one `counts` to another."""
+        return {kind: _packed(kind, rows[start[kind]:stop[kind]]) for kind, rows in self._single.items()}
 
     def add_block(self, kind: str, block: Records) -> None:
         """Add many records at once."""

@@ -135,7 +135,8 @@ def _span(four: tuple[int | None, int | None, int | None, int | None]) -> Span:
 def _read_expressions(text: str) -> tuple[dict[Span, _Expression], frozenset[str]]:
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, SystemError):   # SystemError: Python 3.11, two threads parsing at once
+    except (SyntaxError, ValueError, RecursionError, SystemError):
+        # SystemError: two threads that parse at the same time, in Python 3.11.
         return {}, frozenset()
     found: dict[Span, _Expression] = {}
     loops: set[str] = set()

@@ -117,7 +117,12 @@ class Tensors:
     def find(self, x: Any) -> int | None:
         """The id of a tensor, variable or constant that is known."""
         key = id(x)
-        known = self._tensors.get(key) or self._constants.get(key) or self._old.get(key)
+        known = self._tensors.get(key) or self._constants.get(key)
+        return known[1] if known is not None else self.find_older(x)
+
+    def find_older(self, x: Any) -> int | None:
+        """The same, as if an iteration began now: its constants would be new."""
+        known = self._tensors.get(id(x)) or self._old.get(id(x))
         if known is not None:
             return known[1]
         serial = getattr(x, "_serial", 0)
@@ -138,14 +143,11 @@ class Tensors:
         """Remember many engine tensors."""
         self._tensors.update(zip(map(id, things), zip(things, numbers, strict=True), strict=True))
 
-    def constant(self, x: Any, value: Array, name: str) -> tuple[int, Array]:
+    def constant(self, x: Any, name: str) -> tuple[int, Array]:
         """A leaf made from data: new in this iteration. Returns its id and a value that will not change any more."""
-        small = value.nbytes <= DIGEST_BYTES
-        digest = zlib.crc32(np.ascontiguousarray(value).data) if small and value.dtype.kind in "biufc" else 0
-        number = self.new(value, Role.CONSTANT, name=self.name_id(name), digest=digest)
+        value = settled(x)
+        number = self.new(value, Role.CONSTANT, name=self.name_id(name), digest=digest(value))
         self._constants[id(x)] = (x, number)
-        if value is x and value.nbytes <= COPY_BYTES and value.flags.writeable:
-            value = value.copy()   # the user's own array, which may be written to before the values are
         return number, value
 
     # --- places on tapes --------------------------------------------------------------------------------------
@@ -192,6 +194,32 @@ class Tensors:
             drop_unheld(self._old)
         for serial in _unheld([(key, state.variable) for key, state in self.variables.items()], extra=1):
             del self.variables[serial]
+
+
+def settled(x: Any) -> Array:
+    """The value of an operand; a copy of a small array that the user may write to before the values are looked at."""
+    value = getattr(x, "_value", x)
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return as_array(value)
+    if value is x and value.nbytes <= COPY_BYTES and value.flags.writeable:
+        return value.copy()
+    return value
+
+
+def digest(value: Array) -> int:
+    """A checksum of a small array, by which it can be known again; 0 for others."""
+    if value.nbytes > DIGEST_BYTES or value.dtype.kind not in "biufc":
+        return 0
+    return zlib.crc32(np.ascontiguousarray(value).data)
+
+
+def as_array(value: Any) -> Array:
+    """A user's operand (number, list, array of another library) as a NumPy array; empty if it cannot be one."""
+    get = getattr(value, "get", None)      # CuPy arrays refuse to be converted silently
+    try:
+        return np.asarray(get() if callable(get) else value)
+    except (TypeError, ValueError):
+        return np.empty(0)
 
 
 def drop_unheld(table: dict[int, Any]) -> None:

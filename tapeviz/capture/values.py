@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
-from tapeviz.capture.statistics import Array
+from tapeviz.capture.statistics import Array, Records
 from tapeviz.recording.writer import Writer
 
 __gradtape__ = True   # the frames of this module are not the user's
@@ -12,9 +13,37 @@ __gradtape__ = True   # the frames of this module are not the user's
 Quantity = tuple[int, int, Array, int, int, int]   # tensor, what, array, pass, op, slot
 FIRST_ITERATIONS = 3       # always kept: most mistakes show at once
 SMALL_BYTES = 512          # such values are kept everywhere ...
-SMALL_COUNT = 20_000       # ... until there are so many that writing them would be felt
+SMALL_COUNT = 5_000       # ... until there are so many that writing them would be felt
 FIRST_STRIDE = 10
 RING_ITERATIONS = 2        # the newest ones, held by reference
+
+
+class _Held:
+    """Quantities of one iteration that were not written, by reference."""
+
+    def __init__(self, iteration: int) -> None:
+        self.iteration = iteration
+        self.singles: list[Quantity] = []
+        self.blocks: list[tuple[Records, list[Array | None], set[int]]] = []   # keys, arrays, which were written
+
+    def quantities(self) -> Iterator[Quantity]:
+        """All of them."""
+        yield from self.singles
+        for keys, arrays, written in self.blocks:
+            for k, (key, array) in enumerate(zip(keys.tolist(), arrays, strict=True)):
+                if array is not None and k not in written:
+                    tensor, op, pass_, what, slot = key
+                    yield tensor, what, array, pass_, op, slot
+
+    def nbytes(self) -> int:
+        """The memory they occupy."""
+        return (sum(quantity[2].nbytes for quantity in self.singles)
+                + sum(a.nbytes for _, arrays, _ in self.blocks for a in arrays if a is not None))
+
+    def clear(self) -> None:
+        """Let go of them."""
+        self.singles.clear()
+        self.blocks.clear()
 
 
 class ValueKeeper:
@@ -35,8 +64,8 @@ class ValueKeeper:
         self._written = 0                         # bytes of this iteration
         self._stride = FIRST_STRIDE
         self._small_left = SMALL_COUNT
-        self._current: list[Quantity] = []
-        self._ring: deque[tuple[int, list[Quantity]]] = deque([(0, self._current)])
+        self._current = _Held(0)
+        self._ring: deque[_Held] = deque([self._current])
         self.degraded = ""                        # why less is kept than was asked for; "" if it is not
 
     def offer(self, tensor: int, what: int, array: Array, pass_: int, op: int, slot: int) -> None:
@@ -48,13 +77,28 @@ class ValueKeeper:
             self._small_left -= 1
             self._write((tensor, what, array, pass_, op, slot))
         else:
-            self._current.append((tensor, what, array, pass_, op, slot))
+            self._current.singles.append((tensor, what, array, pass_, op, slot))
+
+    def offer_all(self, keys: Records, arrays: list[Array | None], small: list[int]) -> None:
+        """Many quantities have been computed (keys: batch.KEY); `small`: which of them are small."""
+        if self._keeping:
+            for key, array in zip(keys.tolist(), arrays, strict=True):
+                if array is not None:
+                    tensor, op, pass_, what, slot = key
+                    self.offer(tensor, what, array, pass_, op, slot)
+            return
+        taken = set(small[:self._small_left])
+        self._small_left -= len(taken)
+        for k in taken:
+            tensor, op, pass_, what, slot = keys[k].tolist()
+            self._write((tensor, what, arrays[k], pass_, op, slot))   # type: ignore[arg-type]  # small means it is there
+        self._current.blocks.append((keys, arrays, taken))
 
     def begin(self, iteration: int) -> None:
         """A new iteration starts."""
         self._written = 0
-        self._current = []
-        self._ring.append((iteration, self._current))
+        self._current = _Held(iteration)
+        self._ring.append(self._current)
         self._keeping = self._is_due(iteration)
 
     def freeze(self, iteration: int | None = None, since: int = 0) -> None:
@@ -62,21 +106,20 @@ class ValueKeeper:
 
         With an iteration given, that one and the one before it; the rest of the current one is kept as well.
         """
-        for number, held in self._ring:
-            if (number in (iteration, iteration - 1)) if iteration is not None else number >= since:
-                for quantity in held:
+        for held in self._ring:
+            if (held.iteration in (iteration, iteration - 1)) if iteration is not None else held.iteration >= since:
+                for quantity in held.quantities():
                     self._write(quantity)
                 held.clear()
-        if iteration is None or iteration == self._ring[-1][0]:
+        if iteration is None or iteration == self._current.iteration:
             self._keeping = True
 
     def settle(self) -> None:
         """Let go of all but the newest iterations; until now a batch of them may have gathered."""
         while len(self._ring) > RING_ITERATIONS:
             self._ring.popleft()
-        held_bytes = sum(array.nbytes for _, held in self._ring for _, _, array, *_ in held)
-        if held_bytes > self._budget:   # what it holds is memory that the script may need
-            for _, held in self._ring:
+        if sum(held.nbytes() for held in self._ring) > self._budget:   # it is memory that the script may need
+            for held in self._ring:
                 held.clear()
 
     def _is_due(self, iteration: int) -> bool:
