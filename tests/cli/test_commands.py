@@ -90,7 +90,8 @@ def test_diagnose_runs_a_script_and_keeps_its_output_out_of_the_json(folder: Pat
 def test_diagnose_in_words(folder: Path) -> None:
     done = tapeviz("diagnose", "run.tapeviz", cwd=folder)
     assert "train.py:" in done.stdout
-    assert "sigmoid" in done.stdout
+    assert "vanish" in done.stdout
+    assert "Fix:" in done.stdout
 
 
 def test_a_script_that_fails_is_diagnosed_and_is_exit_code_1(tmp_path: Path) -> None:
@@ -133,6 +134,11 @@ def test_data_of_every_view(folder: Path, view: str) -> None:
         (["export", "run.tapeviz", "--view", "step", "--step", "0", "-o", "a.json"], ["no backward step 0"]),
         (["run", "train.py", "--headless", "-o", "train.py/x.tapeviz"], ["cannot"]),
         (["open", "run.tapeviz"], ["no display", "--headless"]),
+        (["diagnose", "run.tapeviz", "-o", "other.tapeviz"], ["already", "-o"]),
+        (["export", "run.tapeviz", "-o", "a.png", "--size", "12"], ["1920x1080"]),
+        (["export", "run.tapeviz", "-o", "a.png", "--view", "all"], ["all", "health"]),
+        (["info"], ["FILE", "--help"]),
+        (["runn"], ["diagnose"]),
         ([], ["no display"]),
     ],
 )
@@ -167,3 +173,52 @@ def test_a_script_without_a_tape_is_told_so(tmp_path: Path) -> None:
     done = tapeviz("diagnose", "plain.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "tape" in done.stdout.lower()
+    as_object = tapeviz("diagnose", "plain.py", "--json", cwd=tmp_path)
+    assert json.loads(as_object.stdout)["findings"] == []
+    assert "never used a gradient tape" in as_object.stderr
+    recorded = tapeviz("run", "plain.py", "--headless", cwd=tmp_path)
+    assert recorded.returncode == 0
+    assert "plain.py never used a gradient tape" in recorded.stderr
+    assert "never used a gradient tape" in tapeviz("diagnose", "plain.tapeviz", cwd=tmp_path).stdout
+
+
+def test_an_interpreter_that_cannot_run_is_said(folder: Path) -> None:
+    for python in ("/no/such/python", str(folder / "train.py")):
+        assert told_in_one_line(tapeviz("run", "train.py", "--headless", "--python", python, cwd=folder), python)
+
+
+@pytest.mark.skipif(not Path("/bin/true").exists(), reason="a program that does nothing, on Unix")
+def test_a_run_without_a_recording_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text("")
+    for command in (["run", "--headless"], ["diagnose", "--json"]):
+        done = tapeviz(*command, "--python", "/bin/true", "plain.py", cwd=tmp_path)
+        assert told_in_one_line(done, "nothing was recorded", "/bin/true")
+
+
+def test_the_script_itself_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text("x = 1\n")
+    done = tapeviz("run", "plain.py", "--headless", "-o", "plain.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no recording" in done.stderr
+    assert "recorded in" not in done.stderr
+    assert (tmp_path / "plain.py").read_text() == "x = 1\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_being_told_to_end_ends_the_script_too(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import os\nprint(os.getpid(), flush=True)\nwhile True:\n    pass\n")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen([sys.executable, "-m", "tapeviz", "run", "endless.py", "--headless"], cwd=tmp_path, env=env,
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        script = int(process.stdout.readline())
+        process.terminate()
+        assert process.wait(timeout=20) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(script, 0)
+    assert json.loads(tapeviz("info", "endless.tapeviz", "--json", cwd=tmp_path).stdout)["status"] in ("stopped", "killed")
+
+
+def test_a_picture_is_written_without_a_word(folder: Path) -> None:
+    done = tapeviz("export", "run.tapeviz", "--view", "health", "-o", "health.png", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
