@@ -50,7 +50,7 @@ def as_text(recording: Recording, findings: Sequence[Finding]) -> str:
         lines.extend(_paragraph(finding))
     if not len(recording.passes):
         what = "a tape was opened, but no gradient was taken" if len(recording.tapes) else "no tape was opened"
-        lines += ["", f"Nothing to diagnose: {what} (with gt.GradientTape() as tape: ...; tape.gradient(loss, variables))."]
+        lines += ["", f"Nothing to diagnose: {what} (`with gt.GradientTape() as tape:` ... `tape.gradient(loss, ws)`)."]
         return "\n".join(lines) + "\n"
     worst = sum(finding.severity != "info" for finding in findings)
     clear = max(len(RULES) - len({finding.id for finding in findings}), 0)
