@@ -83,3 +83,9 @@ def test_recurrent_nets_explode_in_time(style: str, activation: str, steps: int)
 def test_a_training_that_finds_its_way_out_is_only_noted() -> None:
     text = deep("lines", "relu", 6, 24, gain=0.15, seed=11, optimizer="adam", rate=0.01)
     assert all(finding.severity == "info" for finding in findings_of(text))
+
+
+def test_sequences_of_different_length_are_judged_together() -> None:
+    text = recurrent(steps=40, radius=0.4, iterations=12, rate=0.001).replace(
+        "        h = np.zeros", "        T = int(rng.integers(25, 40))\n        h = np.zeros")
+    assert_first(findings_of(text), "vanishing-time", text)

@@ -1,4 +1,4 @@
-"""Programs of our own, each with several seeds: mistakes in the training, and trainings that only look like one."""
+"""Programs of our own, from another seed than they were written with: mistakes, and trainings that only look so."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ def test_programs_are_there() -> None:
     assert len(HEALTHY) > 20
 
 
-@pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)
-def test_mistake_is_named(path: Path, seed: int) -> None:
+def test_mistake_is_named(path: Path) -> None:
     """The first line says which diagnosis is right, "# here" marks the lines that may be named."""
-    text = with_seed(path, seed)
+    text = with_seed(path, 7)
     first = findings_of(text)[0]
     assert first.id in text.splitlines()[0].removeprefix("# expect: ").split(" or ")
     assert first.severity != "info"
@@ -35,7 +34,6 @@ def test_mistake_is_named(path: Path, seed: int) -> None:
         assert first.line in marked(text)
 
 
-@pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("path", HEALTHY, ids=lambda path: path.stem)
-def test_no_alarm(path: Path, seed: int) -> None:
-    assert not problems_of(with_seed(path, seed))
+def test_no_alarm(path: Path) -> None:
+    assert not problems_of(with_seed(path, 7))

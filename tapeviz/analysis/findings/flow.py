@@ -99,25 +99,30 @@ def _largest(sizes: Floats) -> Floats:
 
 def vanishing(context: Context) -> list[Finding]:
     """The gradient of early layers (or time steps) is next to nothing compared with that of the last."""
-    found = []
-    progress = context.progress
-    calls = max(progress.end, 1)
+    calls = max(context.progress.end, 1)
+    rows: list[tuple[int, bool, Flow, int]] = []     # gradient call, whether vanished, where to look
     for flow in flows(context):
-        usable = np.isin(flow.group.passes, progress.passes[:calls])
         time = flow.group.plan.recurrent >= 0
         left = flow.gradient_left()
-        gone = usable & (left < _threshold(context, time))
+        gone = left < _threshold(context, time)
         if time:
             gone &= _reach(flow) < flow.levels / 2
-        known = usable & np.isfinite(left)     # of a net whose units have all died there is nothing to compare
-        if usable.sum() < calls / 2 or gone.sum() < max(AT_START * known.sum(), 1):
-            continue
-        if gone.sum() >= OFTEN * known.sum():
-            found.append(_vanished(context, flow, int(np.argmax(gone)), time))
-        elif gone[:int(gone.sum())].all():
-            healthy = int(flow.group.passes[int(gone.sum())])
-            found.append(_recovered(_vanished(context, flow, 0, time), healthy, context))
-    return found[:1]
+        usable = np.isin(flow.group.passes, context.progress.passes[:calls])
+        # of a net whose units have all died there is nothing to compare
+        known = np.flatnonzero(usable & (np.isfinite(left) if usable.sum() > 1 else True))
+        rows += [(int(flow.group.passes[row]), bool(gone[row]), flow, row) for row in known.tolist()]
+    rows.sort(key=lambda one: one[0])
+    gone_rows = [one for one in rows if one[1]]
+    covered = sum(len(flow.group.passes) for flow in {id(one[2]): one[2] for one in rows}.values())
+    if covered < calls / 2 or len(gone_rows) < max(AT_START * len(rows), 1):
+        return []
+    _, _, flow, row = gone_rows[0]
+    found = _vanished(context, flow, row, flow.group.plan.recurrent >= 0)
+    if len(gone_rows) >= OFTEN * len(rows):
+        return [found]
+    if all(one[1] for one in rows[:len(gone_rows)]):
+        return [_recovered(found, rows[len(gone_rows)][0], context)]
+    return []
 
 
 def _recovered(finding: Finding, pass_: int, context: Context) -> Finding:
@@ -204,7 +209,7 @@ def _guilty(context: Context, flow: Flow, row: int, level: int, shrinks: bool) -
     hops = [hop for between in group.plan.hops_of[:-1] for hop in between]
     for hop in hops:
         gain = _gain(context, pass_, int(group.ops[row][hop.node]), hop)
-        if 0 < gain < inf:
+        if 0 < gain < inf and facts.name_of(int(group.ops[row][hop.node])) not in kinds.ARRANGING:
             by_kind[facts.name_of(int(group.ops[row][hop.node]))].append(log(gain))
     if not by_kind:
         nodes = group.plan.signals[level]

@@ -52,6 +52,7 @@ SATURATING = frozenset({"sigmoid", "tanh", "softmax", "softsign"})
 # Same numbers in another form.
 TRANSPARENT = frozenset({"reshape", "transpose", "identity", "cast", "expand_dims", "squeeze", "swapaxes", "moveaxis",
                          "getitem", "broadcast_to", "stop_gradient", "flip"})
+ARRANGING = TRANSPARENT | {"concatenate", "split", "stack", "unstack", "pad", "tile", "gather"}
 ELEMENTWISE_ERROR = frozenset({"square", "abs", "power", "multiply", "huber", "sqrt", "cosh", "log", "negative",
                                "softplus", "logaddexp"})
 REDUCTION = frozenset({"mean", "sum", "max", "min", "var", "std", "norm", "logsumexp", "prod"})

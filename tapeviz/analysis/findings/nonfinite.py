@@ -30,7 +30,7 @@ def nonfinite(context: Context) -> list[Finding]:
     target = int(facts.passes["target"][pass_])
     if facts.value_bad[target]:
         origin = origin_of(facts, target)
-        found = _forward(context, origin, iteration) if origin is not None else None
+        found = _forward(context, origin, iteration, pass_) if origin is not None else None
     else:
         found = _backward(context, pass_, iteration)
     return [found, *_spread(context)] if found is not None else _spread(context)
@@ -45,13 +45,13 @@ def _without_gradients(context: Context) -> list[Finding]:
     if not len(made) or not facts.value_bad[made[-1]]:
         return []
     origin = origin_of(facts, int(made[-1]))
-    found = _forward(context, origin, facts.iteration_count - 1) if origin is not None else None
+    found = _forward(context, origin, facts.iteration_count - 1, ABSENT) if origin is not None else None
     return [found] if found is not None else []
 
 
 # --- forward ------------------------------------------------------------------------------------------------------
 
-def _forward(context: Context, origin: Origin, iteration: int) -> Finding | None:
+def _forward(context: Context, origin: Origin, iteration: int, pass_: int) -> Finding:
     facts = context.facts
     if origin.op == ABSENT:
         return _bad_leaf(context, origin.tensor, iteration)
@@ -67,15 +67,17 @@ def _forward(context: Context, origin: Origin, iteration: int) -> Finding | None
         return context.finding(
             "nan-forward-domain", "error", f"{name} outside its domain",
             f"{name} was given {problem or 'an argument outside its domain'}{given} {context.at(op)}, iteration "
-            f"{began}; {_what_came(output)}.",
+            f"{began}; the result holds {_what_came(output)}.",
             EPSILON_FIX.get("log" if name.startswith("log") else name,
                             "Keep the argument inside the domain: clip it or add a small number."),
-            op=op, iteration=began, affected=_made(context, origin.tensor), evidence=evidence)
-    return _overflow(context, op, origin.tensor, began, evidence)
+            op=op, iteration=began, affected=(*_made(context, origin.tensor), *_reached(context, pass_)),
+            evidence=evidence)
+    return _overflow(context, origin, began, pass_, evidence)
 
 
-def _overflow(context: Context, op: int, tensor: int, iteration: int, evidence: dict[str, object]) -> Finding:
-    facts = context.facts
+def _overflow(context: Context, origin: Origin, iteration: int, pass_: int,
+              evidence: dict[str, object]) -> Finding:
+    facts, op, tensor = context.facts, origin.op, origin.tensor
     name = facts.name_of(op)
     dtype = context.recording.dtype(int(facts.tensors["dtype"][tensor])) or "float32"
     largest = [float(facts.column("max_abs", facts.value_row[[t]])[0]) for t in facts.inputs(op)
@@ -97,13 +99,14 @@ def _overflow(context: Context, op: int, tensor: int, iteration: int, evidence: 
     return context.finding(
         "nan-overflow", "error", f"{name} overflows",
         f"{said[0].upper()}{said[1:]} {context.at(op)}, iteration {iteration}{_argument_name(context, op)}.", fix,
-        op=op, iteration=iteration, affected=_made(context, tensor), evidence=evidence)
+        op=op, iteration=iteration, affected=(*_made(context, tensor), *_reached(context, pass_)), evidence=evidence)
 
 
 def _bad_leaf(context: Context, tensor: int, iteration: int) -> Finding:
     facts, recording = context.facts, context.recording
-    name = recording.tensor_name(tensor)
     record = facts.tensors[tensor]
+    named = record["name"] != NONE or record["variable"] != NONE
+    name = recording.tensor_name(tensor) if named else "a constant"
     users = facts.users(tensor)
     op = users[0][0] if users else ABSENT
     place = facts.place(op)
@@ -119,9 +122,8 @@ def _bad_leaf(context: Context, tensor: int, iteration: int) -> Finding:
     where = f", first at {list(entries[0])}" if entries and entries[0] else ""
     return context.finding(
         "nan-input", "error", "The data are not finite",
-        f"{name} ({what}) holds {counted(int(row['nan']), 'NaN')} and "
-        f"{counted(int(row['posinf']) + int(row['neginf']), 'infinity').replace('infinitys', 'infinities')} "
-        f"among {int(row['n'])} numbers before anything is computed{where}.",
+        f"{name} ({what}) holds {_what_came(row)} among {counted(int(row['n']), 'number')}, before anything is "
+        f"computed with it{where}.",
         f"Clean it before use: find the rows with ~np.isfinite({name if name.isidentifier() else 'data'}) and drop or "
         "fill them.",
         op=op, place=place, iteration=iteration, affected=(name,),
@@ -151,7 +153,7 @@ def _bad_step(context: Context, pass_: int, op: int, inputs: list[int], outputs:
     name = facts.name_of(op)
     hidden = [t for t in (*inputs, *outputs) if t < len(facts.tensors) and facts.value_bad[t]]
     if hidden:
-        return _masked(context, op, hidden, iteration)
+        return _masked(context, pass_, op, hidden, iteration)
     zeros = [t for t in inputs if t < len(facts.tensors) and facts.column("zero", facts.value_row[[t]])[0] > 0]
     evidence: dict[str, object] = {"inputs_with_zeros": [context.recording.tensor_name(t) for t in zeros]}
     if name in kinds.SINGULAR:
@@ -176,7 +178,7 @@ def _bad_step(context: Context, pass_: int, op: int, inputs: list[int], outputs:
         op=op, iteration=iteration, affected=_reached(context, pass_), evidence=evidence)
 
 
-def _masked(context: Context, op: int, hidden: list[int], iteration: int) -> Finding:
+def _masked(context: Context, pass_: int, op: int, hidden: list[int], iteration: int) -> Finding:
     facts = context.facts
     select = _hider(context, list(facts.recording.op_outputs(op)))
     origin = origin_of(facts, hidden[0])
@@ -191,7 +193,7 @@ def _masked(context: Context, op: int, hidden: list[int], iteration: int) -> Fin
         f"(iteration {iteration}).",
         f"Make the argument safe before {name}: y = where(ok, x, 1); where(ok, {name}(y), 0).",
         op=select if select != ABSENT else op, iteration=iteration,
-        affected=tuple(context.recording.tensor_name(t) for t in hidden[:1]),
+        affected=(*_made(context, hidden[0]), *_reached(context, pass_)),
         evidence={"hidden_in": context.recording.tensor_name(hidden[0]), "made_by": name,
                   "made_at_line": facts.place(maker)[1]})
 
@@ -278,4 +280,4 @@ def _argument_name(context: Context, op: int) -> str:
 def _what_came(output: np.void) -> str:
     parts = [f"{int(output[field])} {word}" for field, word in (("nan", "NaN"), ("neginf", "-Inf"), ("posinf", "Inf"))
              if output[field]]
-    return f"the result holds {' and '.join(parts)}"
+    return " and ".join(parts)

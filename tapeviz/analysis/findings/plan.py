@@ -148,8 +148,8 @@ class _Graph:
         for node, inputs in enumerate(self.inputs):
             sources = {variable if variable >= 0 else self.weight[maker] if maker >= 0 else -1
                        for maker, variable, _ in inputs if maker >= 0 or variable >= 0}
-            formed = self.names[node] in kinds.TRANSPARENT or not (
-                self.names[node] in kinds.LINEAR or self.reads_data[node])
+            mixes = self.names[node] in kinds.LINEAR or (self.names[node] in kinds.PRODUCT and len(sources) > 1)
+            formed = self.names[node] in kinds.TRANSPARENT or not (mixes or self.reads_data[node])
             if sources and -1 not in sources and formed:
                 self.weight[node] = min(sources)
 
@@ -165,9 +165,10 @@ class _Graph:
             if self.weight[node] >= 0:
                 continue
             best, hop, weight, data = 0, Hop(-1, 0), -1, False
-            for maker, variable, slot in self.inputs[node]:
-                of = self._weight_of(maker, variable)
-                if of >= 0:
+            of_weights = [self._weight_of(maker, variable) for maker, variable, _ in self.inputs[node]]
+            weights_only = min(of_weights, default=-1) >= 0     # then what was computed last is the signal
+            for (maker, variable, slot), of in zip(self.inputs[node], of_weights, strict=True):
+                if of >= 0 and not (weights_only and variable < 0):
                     weight = of if weight < 0 else weight
                     continue
                 data = True

@@ -22,6 +22,7 @@ SHORT_STEP, SHORT_STEP_WARNING = 1e-7, 1e-5
 HAS_GRADIENT = 1e-3
 SMALL = 1e-3             # a variable smaller than this is taken to be so large when steps are compared with it
 NOT_MOVED = 0.9          # share of the iterations without a step
+AT_REST = 1e-5           # a gradient below this share of the variable is that of a minimum
 FEWEST = 10              # iterations before one speaks of a variable that does not move
 LARGE_INPUT = 20.0       # root mean square
 COLUMN_RATIO = COLUMN_SIZE = 50.0
@@ -259,7 +260,9 @@ def var_not_updated(context: Context) -> list[Finding]:
         if len(with_gradient) < FEWEST or not context.recording.variable(variable).trainable:
             continue
         moved = np.unique(updates.iteration[(updates.variable == variable) & ~(updates.size == 0)])
-        if len(moved) < (1 - NOT_MOVED) * len(with_gradient):
+        before = updates.before[updates.variable == variable]
+        scale = float(np.nanmax(before, initial=SMALL)) if len(before) else 0.0
+        if len(moved) < (1 - NOT_MOVED) * len(with_gradient) and np.median(gradients.size[rows]) > AT_REST * scale:
             still.append(variable)
     if not still:
         return []
