@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from tapeviz.cli import demo, diagnose, export, info, run, view
 
@@ -20,6 +21,13 @@ class Command:
     takes_script_arguments: bool = False
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that tells a mistake in one line, like every other mistake here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"tapeviz: {message} (see {self.prog} --help)\n")
+
+
 COMMANDS = (
     Command("run", "run a script and watch it, or record it headless", run.arguments, run.main, True),
     Command("open", "open a recording in the window", view.arguments, view.main),
@@ -33,7 +41,7 @@ COMMANDS = (
 
 def parser(version: str) -> argparse.ArgumentParser:
     """The whole parser, from the table."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="tapeviz",
         description="See, step through and debug the gradients of a script. Without a command: the window.",
     )

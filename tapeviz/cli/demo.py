@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tapeviz.analysis.findings import diagnose
 from tapeviz.analysis.report import as_text
-from tapeviz.capture.launcher import RunConfig, run_headless
+from tapeviz.capture.launcher import RunConfig
 from tapeviz.cli.errors import writable_place
+from tapeviz.cli.run import record
 from tapeviz.cli.system import has_display
 from tapeviz.cli.view import render, show_script
 from tapeviz.recording.reader import open_recording
@@ -35,8 +36,8 @@ def main(options: argparse.Namespace) -> int:
     recording = writable_place(str(Path(options.output) / (script.stem + SUFFIX))).resolve()
     reason = "As asked, no window:" if options.headless else "There is no display here, so without a window:"
     print(f"{reason} recording {script.name} ...", flush=True)
-    code = run_headless(RunConfig(script=script, recording=recording), echo=True)
-    if not recording.exists():
+    code = record(RunConfig(script=script, recording=recording))
+    if code == 2:
         return code
     with open_recording(recording) as opened:
         print()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 
 from tapeviz.analysis.findings import diagnose
 from tapeviz.analysis.report import as_json, as_text
-from tapeviz.capture.launcher import run_headless
 from tapeviz.cli.errors import UserError, existing_file, is_recording
-from tapeviz.cli.run import add_run_options, config_of
+from tapeviz.cli.run import add_run_options, config_of, nothing_to_see, record, shortfall
 from tapeviz.recording.reader import open_recording
 from tapeviz.recording.schema import SUFFIX
 
@@ -29,22 +29,24 @@ def main(options: argparse.Namespace) -> int:
     if is_recording(target):
         if options.script_arguments:
             raise UserError(f"{target} is a recording: it takes no arguments ({' '.join(options.script_arguments)})")
+        if options.output is not None:
+            raise UserError(f"{target} is a recording already: -o is for a script that is run first")
         _report(target, options.json)
         return 0
     with tempfile.TemporaryDirectory(prefix="tapeviz-") as folder:
         options.script = options.target
         options.output = options.output or str(Path(folder) / (target.stem + SUFFIX))
         config = config_of(options)
-        code = run_headless(config, echo=True, stdout_to_stderr=options.json)
-        if config.recording is None or not config.recording.exists():
-            return code or 1   # the worker has said why
-        if code == 2:          # the script could not even start: that has been said, there is nothing to diagnose
+        code = record(config, stdout_to_stderr=options.json)
+        if code == 2 or config.recording is None:   # it could not even start: that has been said
             return code
-        _report(config.recording, options.json)
+        _report(config.recording, options.json, code)
         return code
 
 
-def _report(path: Path, as_object: bool) -> None:
+def _report(path: Path, as_object: bool, code: int | None = None) -> None:
     with open_recording(path) as recording:
         findings = diagnose(recording)
+        for note in (*shortfall(recording, code), *(nothing_to_see(recording) if as_object else ())):
+            print(f"tapeviz: {note}", file=sys.stderr)
         print(json.dumps(as_json(recording, findings), indent=2) if as_object else as_text(recording, findings))

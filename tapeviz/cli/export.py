@@ -51,6 +51,8 @@ def main(options: argparse.Namespace) -> int:
             return 0
     try:
         render(path, options.view, out, size=options.size, theme=options.theme, focus=focus)
+        if suffix == ".svg" and not out.read_bytes().rstrip().endswith(b"</svg>"):   # Qt does not say it
+            raise UserError(f"cannot write {out}: it is not whole; is there room on the disk?")
     except OSError as error:
         raise UserError(f"cannot write {out}: {error.strerror or error}") from None
     return 0

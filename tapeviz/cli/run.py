@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tapeviz.capture.launcher import RunConfig, run_headless
 from tapeviz.cli.errors import UserError, existing_file, writable_place
 from tapeviz.cli.view import show_script
+from tapeviz.recording.reader import Recording, open_recording
 from tapeviz.recording.schema import SUFFIX
 
 LEVELS = ("params", "tape", "stats", "values")
@@ -31,6 +36,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 def config_of(options: argparse.Namespace) -> RunConfig:
     """What to run, from the options. Raises UserError for a script or place that cannot be used."""
     script = existing_file(options.script, "script")
+    if shutil.which(options.python) is None:
+        raise UserError(f"no interpreter to run with: {options.python} is not there or cannot be run")
     place = writable_place(options.output or script.stem + SUFFIX)
     return RunConfig(
         script=script.resolve(), argv=options.script_arguments, cwd=Path.cwd(), recording=place.resolve(),
@@ -43,12 +50,70 @@ def main(options: argparse.Namespace) -> int:
     config = config_of(options)
     if not options.headless:
         return show_script(config)
+    code = record(config)
+    if code != 2 and config.recording is not None:
+        print(f"tapeviz: recorded in {_shown(config.recording)}", file=sys.stderr)
+        with open_recording(config.recording) as recording:
+            for note in (*shortfall(recording, code), *nothing_to_see(recording)):
+                print(f"tapeviz: {note}", file=sys.stderr)
+    return code
+
+
+def record(config: RunConfig, stdout_to_stderr: bool = False) -> int:
+    """Run a script headless; returns its exit code: 0, 1 if it failed, 2 if it could not start, which has been said.
+
+    Raises UserError if nothing that could be opened has come of it.
+    """
     if config.recording is None:
         raise UserError("no place for the recording")
-    code = run_headless(config, echo=True)
-    if config.recording.exists():
-        print(f"tapeviz: recorded in {_shown(config.recording)}", file=sys.stderr)
+    before = _stamp(config.recording)
+    with _ended_by_signals():
+        code = run_headless(config, echo=True, stdout_to_stderr=stdout_to_stderr)
+    if code != 2 and _stamp(config.recording) == before:
+        raise UserError(f"nothing was recorded: is {config.python} a Python of version 3.11 or newer, with NumPy?")
     return code
+
+
+def shortfall(recording: Recording, code: int | None = None) -> Iterator[str]:
+    """A sentence if the recording ends before the run did; code: how the script ended, if it has just been run."""
+    if failed := recording.meta.get("failed"):
+        yield str(failed)
+    elif code == 0 and recording.status == "killed":   # there was no room even for that sentence, or no time
+        yield f"{recording.path} may lack the end of the run: the disk is full, or the script ended with os._exit"
+
+
+def nothing_to_see(recording: Recording) -> Iterator[str]:
+    """A sentence about a script that never used a tape."""
+    if not len(recording.tapes) and not len(recording.passes) and recording.status == "finished":
+        name = Path(str(recording.meta.get("script", recording.path))).name
+        yield f"{name} never used a gradient tape (with gradtape.GradientTape() as tape: ...): there is nothing to see"
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Being told to end (`kill`, a closed terminal) ends the script too, as Ctrl+C does: it would go on alone."""
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    before = {}
+    for number in numbers:
+        if signal.getsignal(number) is signal.SIG_DFL:    # who ignores them (nohup) wants the run to go on
+            before[number] = signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _shown(path: Path) -> str:

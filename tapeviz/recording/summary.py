@@ -17,6 +17,8 @@ def summary(recording: Recording) -> dict[str, object]:
     size = sum(path.stat().st_size for path in (recording.path, *companions(recording.path)[:1]) if path.exists())
     ops, passes = len(recording.ops), len(recording.passes)
     facts: dict[str, object] = {"recording": str(recording.path), "status": recording.status}
+    if "failed" in recording.meta:
+        facts["failed"] = recording.meta["failed"]   # why the recording ends before the run did
     facts |= {key: recording.meta[key] for key in _FROM_META if key in recording.meta}
     facts |= {
         "format": recording.meta.get("version", VERSION),
