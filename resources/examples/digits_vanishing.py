@@ -24,14 +24,14 @@ def network(h):
 
 
 optimizer = gt.optimizers.SGD(0.1)
-for step in range(300):
+for step in range(1000):
     batch = rng.integers(0, len(images), 64)
     with gt.GradientTape() as tape:
         logits = network(images[batch])
         loss = gt.mean(gt.nn.softmax_cross_entropy(labels[batch], logits))
     gradients = tape.gradient(loss, W + b)
     optimizer.apply_gradients(zip(gradients, W + b))
-    if step % 50 == 0:
+    if step % 100 == 0:
         print(f"step {step}: loss {loss:.3f}")
 
 right = network(images).numpy().argmax(1) == digits["labels"]
