@@ -48,6 +48,7 @@ class Capture(Observer):
         """`broken` is told of a failure of the recorder itself; without it the failure reaches the script."""
         self.recorder = recorder
         self.control = control
+        self._detailed = recorder.with_ops   # at the lowest level operations are not even noted
         self.interrupted = False          # SIGINT came while a batch was being worked through
         self._broken = broken
         self._queue: deque[Event] = deque()
@@ -73,12 +74,13 @@ class Capture(Observer):
               recorded: bool, started: int) -> None:
         """An op ran."""
         ended = perf_counter_ns()
-        frame: Any = _frame(1)
-        while frame is not None and MARKER in frame.f_globals:
-            frame = frame.f_back
-        code, lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
-        self._add((OP, op, code, lasti, recorded, current_scope(), _ident(), "", attrs, inputs, outputs, started,
-                   ended))
+        if self._detailed:
+            frame: Any = _frame(1)
+            while frame is not None and MARKER in frame.f_globals:
+                frame = frame.f_back
+            code, lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
+            self._add((OP, op, code, lasti, recorded, current_scope(), _ident(), "", attrs, inputs, outputs, started,
+                       ended))
         if self.control.flag and self.control.wants_stop_at("op"):
             self.process(wait=True)
             self._hold("op")
@@ -105,6 +107,8 @@ class Capture(Observer):
         """A tensor is watched, or a variable is read for the first time on a tape."""
         if tensor._serial in self._unnamed:
             self._name_variable(tensor)
+        if not self._detailed:
+            return
         entries = tape._entries
         position = -1 if entries is None else find(tensor, entries)
         place = _place() if explicit else (None, -1)   # a read happens where the next op is
@@ -141,12 +145,14 @@ class Capture(Observer):
             self.process(wait=True)
             self._hold("node", call)
             self._entered[id(call)] = ((), perf_counter_ns())
-        else:
+        elif self._detailed:
             self._entered[id(call)] = (cotangents, perf_counter_ns())
 
     def on_vjp_exit(self, call: Any, node: Any, contributions: tuple[Any, ...]) -> None:
         """A node was undone."""
         now = perf_counter_ns()
+        if not self._detailed and id(call) not in self._entered:
+            return
         cotangents, since = self._entered.pop(id(call), ((), now))
         self._add((STEP, call, node, cotangents, contributions, since, now))
         if now > self._due:

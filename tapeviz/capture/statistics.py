@@ -22,6 +22,8 @@ STAT = RECORDS["stat"]
 BLOCK = 1 << 16            # elements reduced together: float64 copies of them stay in the second-level cache
 SAMPLE_FROM = 1 << 20      # larger arrays: l2 and non-finite counts exact, the rest from a stride sample
 _FIGURES = ("l2", "min", "max", "mean", "max_abs")
+_SAFE_SQUARES_SINGLE = (1e-25, 1e35)
+_WORTH_STACKING = 4        # arrays of one size, from which on a matrix is quicker than segments
 _SAFE_SQUARES = (1e-290, 1e290)   # a sum of float64 squares in between has lost nothing that matters
 
 
@@ -37,19 +39,33 @@ def statistics(arrays: Sequence[Array]) -> Records:
     """
     out = blank(len(arrays))
     out["n"] = [min(array.size, NONE) for array in arrays]
-    groups: dict[tuple[np.dtype[Any], float], list[tuple[int, Array]]] = {}
+    groups: dict[tuple[np.dtype[Any], int], list[int]] = {}
+    plain = list(arrays)
     for index, array in enumerate(arrays):
         dtype = array.dtype
         if dtype not in _PLAIN:
-            array = _as_floats(array)
-        if array.size > BLOCK:
-            _large(out[index:index + 1], array.reshape(-1), _TINY.get(dtype, 0.0))
-        elif array.size:
-            groups.setdefault((array.dtype, _TINY.get(dtype, 0.0)), []).append((index, array))
-    for (_, tiny), members in groups.items():
-        for part in _blocks(members):
-            _together(out, [index for index, _ in part], [values for _, values in part], tiny)
+            plain[index] = array = _as_floats(array)
+        groups.setdefault((dtype, array.size), []).append(index)
+    loose: dict[np.dtype[Any], list[int]] = {}
+    for (dtype, size), rows in groups.items():
+        tiny = _TINY.get(dtype, 0.0)
+        if size > BLOCK:
+            for index in rows:
+                _large(out[index:index + 1], plain[index].reshape(-1), tiny)
+        elif size and len(rows) >= _WORTH_STACKING:
+            for part in _cut(rows, max(1, BLOCK // size)):
+                _stacked(out, part, [plain[k] for k in part], size, tiny)
+        elif size:
+            loose.setdefault(dtype, []).extend(rows)
+    for dtype, rows in loose.items():
+        for part in _blocks([(k, plain[k]) for k in rows]):
+            _together(out, [k for k, _ in part], [values for _, values in part], _TINY.get(dtype, 0.0))
     return out
+
+
+def _cut(rows: list[int], count: int) -> Iterator[list[int]]:
+    for start in range(0, len(rows), count):
+        yield rows[start:start + count]
 
 
 def blank(count: int) -> Records:
@@ -104,6 +120,38 @@ class _Scratch(threading.local):
 
 
 _SCRATCH = _Scratch()
+
+
+def _stacked(out: Records, rows: list[int], arrays: list[Array], size: int, tiny: float) -> None:
+    """Reduce several arrays of one dtype and size, as the rows of a matrix; float32 in float32 where that is safe."""
+    single = arrays[0].dtype == np.float32
+    flat = (_SCRATCH.float32 if single else _SCRATCH.float64)[:len(rows) * size]
+    np.concatenate(arrays, axis=None, out=flat)
+    matrix = flat.reshape(len(rows), size)
+    low, high = _SAFE_SQUARES_SINGLE if single else _SAFE_SQUARES
+    with np.errstate(all="ignore"):
+        least, most = np.minimum.reduce(matrix, axis=1), np.maximum.reduce(matrix, axis=1)
+        total, squares = np.add.reduce(matrix, axis=1), _row_squares(matrix)
+        peak = np.maximum(np.abs(least), np.abs(most))
+        exact = np.isfinite(total) & (((squares > low) & (squares < high)) | (peak == 0))
+        at = np.array(rows)
+        out["l2"][at] = np.sqrt(squares)
+        out["mean"][at] = total / size
+    out["min"][at], out["max"][at], out["max_abs"][at] = least, most, peak
+    zeros, under = _near_zero(flat, np.arange(0, flat.size, size), tiny)
+    out["zero"][at], out["subnormal"][at] = zeros, under
+    if not exact.all():   # rows of tiny, huge or non-finite numbers: in float64, with care
+        odd = np.flatnonzero(~exact).tolist()
+        values = matrix[odd]   # a copy: the scratch is used again
+        _together(out, [rows[k] for k in odd], list(values), tiny)
+
+
+if hasattr(np, "vecdot"):   # NumPy 2
+    def _row_squares(matrix: Array) -> Array:
+        return np.vecdot(matrix, matrix)   # type: ignore[no-any-return]  # an array of arrays' dtype
+else:
+    def _row_squares(matrix: Array) -> Array:
+        return np.einsum("ij,ij->i", matrix, matrix)   # type: ignore[no-any-return]  # as above
 
 
 def _together(out: Records, rows: list[int], arrays: list[Array], tiny: float) -> None:

@@ -189,8 +189,10 @@ class Template:
             else:
                 self._known.append(k)
                 self._known_tensors.append(tensor)
-        self._leaf_rows = np.flatnonzero(rows["tensor"]["role"] == Role.CONSTANT)
-        tensors = rows["tensor"]["id"][self._leaf_rows].tolist()
+        at = np.flatnonzero(rows["tensor"]["role"] == Role.CONSTANT).tolist()
+        of_rows = rows["tensor"]["id"][at].tolist()
+        tensors = list(dict.fromkeys(of_rows))   # one that got its name later has two records
+        self._leaf_rows = [(row, tensors.index(tensor)) for row, tensor in zip(at, of_rows, strict=True)]
         if sorted(tensors) != sorted(made):
             raise Unfit("a constant of no operand, or an operand in disguise")
         self._new_leaves = [made[tensor] for tensor in tensors]
@@ -311,8 +313,8 @@ class Template:
         ends = (np.array([event[5] for event in objects.ends], np.int64) - origin)[self._end_of_call]
         rows["pass"]["t0"] = starts[self._pass_call]
         rows["pass"]["t1"] = np.where(self._pass_over, ends[self._pass_call], 0)
-        for row, value in zip(self._leaf_rows, found.leaves, strict=True):
-            rows["tensor"]["digest"][row] = digest(value)
+        for row, leaf in self._leaf_rows:
+            rows["tensor"]["digest"][row] = digest(found.leaves[leaf])
         for kind, records in rows.items():
             recorder.rows.add_block(kind, records)
         self._quantities.ask(recorder, objects, found.leaves, self._keys.moved(counters, found.tensors))
