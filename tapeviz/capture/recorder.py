@@ -91,7 +91,7 @@ class Recorder:
         self._created: dict[int, tuple[Any, Any, CodeType | None, int]] = {}
         self._texts: list[tuple[str, list[str], int]] = []
         self._text_left = TEXT_LIMIT
-        self._found_nonfinite = False
+        self._found_nonfinite = self._said_degraded = False
         self._request_iterations = [(0, 0)]      # first request of the batch, iteration
         self._start = writer.start_ns
 
@@ -105,6 +105,9 @@ class Recorder:
         if not self._found_nonfinite and len(records):
             self._look_for_nonfinite(records)
         self.values.settle()
+        if self.values.degraded and not self._said_degraded:
+            self._said_degraded = True
+            self.writer.event("level", {"level": "stats", "why": self.values.degraded}, self.last_op)
         self._request_iterations = [(0, self.iterations.current)]
         self._write_texts()
         self.writer.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import faulthandler
+import gc
 import os
 import platform
 import signal
@@ -57,6 +58,7 @@ class Session:
             signal.signal(signal.SIGINT, self._interrupt)
         if sys.__stderr__ is not None:
             faulthandler.enable(sys.__stderr__)
+        gc.freeze()   # what is there now stays: the collector need not walk it again and again
         seam.stack.append(self.capture)
         seam.update()
         return self

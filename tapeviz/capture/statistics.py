@@ -58,8 +58,8 @@ def statistics(arrays: Sequence[Array]) -> Records:
         elif size:
             loose.setdefault(dtype, []).extend(rows)
     for dtype, rows in loose.items():
-        for part in _blocks([(k, plain[k]) for k in rows]):
-            _together(out, [k for k, _ in part], [values for _, values in part], _TINY.get(dtype, 0.0))
+        for block in _blocks([(k, plain[k]) for k in rows]):
+            _together(out, [k for k, _ in block], [values for _, values in block], _TINY.get(dtype, 0.0))
     return out
 
 

@@ -198,12 +198,13 @@ class Tensors:
 
 def settled(x: Any) -> Array:
     """The value of an operand; a copy of a small array that the user may write to before the values are looked at."""
-    value = getattr(x, "_value", x)
+    value: Any = getattr(x, "_value", x)
     if not isinstance(value, (np.ndarray, np.generic)):
         return as_array(value)
+    held: Array = value   # type: ignore[assignment]  # a NumPy scalar has all of an array that is needed
     if value is x and value.nbytes <= COPY_BYTES and value.flags.writeable:
-        return value.copy()
-    return value
+        return held.copy()
+    return held
 
 
 def digest(value: Array) -> int:

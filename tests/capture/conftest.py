@@ -11,14 +11,14 @@ import gradtape as gt
 from tapeviz.capture.control import Control
 from tapeviz.capture.observer import Capture
 from tapeviz.capture.recorder import Recorder
-from tapeviz.recording.reader import open_recording
+from tapeviz.recording.reader import Recording, open_recording
 from tapeviz.recording.writer import Writer
 
 
 @pytest.fixture
 def recording_of(tmp_path):
     """`recording_of(function)` calls it under observation and gives the finished recording."""
-    opened = []
+    opened: list[Recording] = []
 
     def run(function, level="stats", budget=64 << 20):
         path = tmp_path / f"run{len(opened)}.tapeviz"

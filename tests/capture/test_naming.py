@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_a_plain_name_is_best():
 
 
 def test_a_container_is_better_than_a_loop_variable_or_parameter():
-    params = {"W": [Thing(), Thing()], 3: Thing()}
+    params: dict[object, Any] = {"W": [Thing(), Thing()], 3: Thing()}
 
     def use(w):
         return names_in([sys._getframe(), sys._getframe(1)], frozenset({"p"}))[id(w)]

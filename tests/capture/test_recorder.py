@@ -428,3 +428,18 @@ def test_objects_that_come_and_go_are_not_mixed_up(recording_of):
     carried = [op for op in range(last) if r.op_name(op) == "multiply" and r.tensor_name(r.op_outputs(op)[0]) == "carried"]
     for one, following in zip(carried, carried[1:], strict=False):
         assert r.op_inputs(following)[0] == r.op_outputs(one)[0]
+
+
+def test_a_budget_that_is_used_up_is_told(recording_of):
+    def program():
+        v = gt.Variable(np.ones(1000))
+        for _ in range(20):
+            with gt.GradientTape() as tape:
+                y = gt.sum(v * v)
+            v.assign_sub(0.01 * tape.gradient(y, v))
+
+    r = recording_of(program, "values", budget=400_000)
+    (event,) = [e for e in r.events if e.kind == "level"]
+    assert "used up" in str(event.data["why"])
+    assert r.values["nbytes"].sum() < 700_000
+    assert len(r.stats_of(What.GRADIENT)) == 20

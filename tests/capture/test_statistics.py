@@ -133,7 +133,7 @@ def test_dead_units():
 @pytest.mark.parametrize(("op", "at_limit", "inside"), [("tanh", -0.999, 0.9), ("sigmoid", 1e-4, 0.01),
                                                        ("sigmoid", 0.9999, 0.99)])
 def test_saturated_units(op, at_limit, inside):
-    outputs = [np.array([[at_limit, inside, inside, at_limit]]), np.full(5, inside), np.float64(0.5)]
+    outputs: list[Any] = [np.array([[at_limit, inside, inside, at_limit]]), np.full(5, inside), np.float64(0.5)]
     shares = activations.saturated_shares(op, outputs)
     assert shares[:2] == [0.5, 0]
     assert np.isnan(shares[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ import pytest
 
 from tapeviz.capture.launcher import RunConfig, Worker, run_headless
 from tapeviz.recording.reader import open_recording
+from tapeviz.recording.schema import What
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "engine")])}
@@ -188,7 +190,7 @@ def test_a_syntax_error_is_shown_with_line_and_caret(record):
     (b"s = '\xff'\n", "no Python script"),
 ])
 def test_scripts_that_cannot_be_run(record, text, message):
-    done, place = record(text)
+    done, _ = record(text)
     assert done.returncode == 2
     assert done.stderr.startswith("tapeviz: ")
     assert message in done.stderr
@@ -314,7 +316,6 @@ def test_a_killed_process_is_noticed_and_named(tmp_path):
 
 
 def test_strangers_are_turned_away(tmp_path):
-    import socket
     worker = launch(tmp_path, "import time\nprint('up', flush=True)\ntime.sleep(1.5)")
     assert worker._server is not None
     address = worker._server.getsockname()
@@ -415,7 +416,7 @@ def test_single_steps_through_a_live_backward_pass(tmp_path):
         target = int(recording.passes["target"][0])
         assert recording.passes["status"][0] == 0    # running
         assert len(recording.steps) == 0
-        assert float(recording.value(target, 1, 0)) == 1.0   # the cotangent about to be used
+        assert recording.value(target, What.COTANGENT, 0) == 1.0   # it is about to be used
         for number in (1, 2):
             worker.step("node")
             seen.append(paused(worker))
@@ -476,22 +477,24 @@ def test_a_script_that_fails_in_an_operation(tmp_path, capfd):
             y = gt.sin(x)
             z = layer(y)
     """))
-    config = RunConfig(tmp_path / "fails.py", recording=tmp_path / "fails.tapeviz")
-    assert run_headless(config) == 1
+    place = tmp_path / "fails.tapeviz"
+    assert run_headless(RunConfig(tmp_path / "fails.py", recording=place)) == 1
     shown = capfd.readouterr().err
     assert "gradtape/" not in shown.replace("gradtape.errors", "")
     assert shown.count("File ") == 2
-    with open_recording(config.recording) as recording:
+    with open_recording(place) as recording:
         (event,) = [e for e in recording.events if e.kind == "exception"]
-        assert [f["line"] for f in event.data["frames"]] == [8, 5]
+        frames = event.data["frames"]
+        assert isinstance(frames, list)
+        assert [f["line"] for f in frames] == [8, 5]
         assert event.op == 1
         assert recording.has_value(recording.op_outputs(0)[0])
 
 
 def test_every_example_can_be_recorded(tmp_path):
     for example in sorted((ROOT / "resources" / "examples").glob("*.py")):
-        config = RunConfig(example, recording=tmp_path / f"{example.stem}.tapeviz")
-        assert run_headless(config, echo=False) == 0, example
-        with open_recording(config.recording) as recording:
+        place = tmp_path / f"{example.stem}.tapeviz"
+        assert run_headless(RunConfig(example, recording=place), echo=False) == 0, example
+        with open_recording(place) as recording:
             assert len(recording.passes)
             assert not [e for e in recording.events if e.kind == "level"], example
