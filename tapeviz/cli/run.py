@@ -75,11 +75,13 @@ def record(config: RunConfig, stdout_to_stderr: bool = False) -> int:
 
 
 def shortfall(recording: Recording, code: int | None = None) -> Iterator[str]:
-    """A sentence if the recording ends before the run did; code: how the script ended, if it has just been run."""
+    """What a recording lacks, in sentences; code: how the script ended, if it has just been run."""
     if failed := recording.meta.get("failed"):
         yield str(failed)
     elif code == 0 and recording.status == "killed":   # there was no room even for that sentence, or no time
         yield f"{recording.path} may lack the end of the run: the disk is full, or the script ended with os._exit"
+    if (level := recording.meta.get("level")) in ("params", "tape"):
+        yield f"recorded at level {level}, without the statistics of operations: most diagnoses need level stats"
 
 
 def nothing_to_see(recording: Recording) -> Iterator[str]:

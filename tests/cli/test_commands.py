@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -235,3 +236,33 @@ def test_a_disk_that_fills_up_is_said(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert "disk" in done.stderr
     assert tapeviz("info", "full.tapeviz", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_not_matter(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = f"exec {shlex.quote(sys.executable)} -m tapeviz run train.py --headless {closed}"
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, env=env, text=True, capture_output=True,
+                          check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads(tapeviz("info", "train.tapeviz", "--json", cwd=tmp_path).stdout)["status"] == "finished"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_no_place_for_the_output_is_told_in_one_line(folder: Path) -> None:
+    for command in ("info run.tapeviz", "diagnose run.tapeviz --json"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([sys.executable, "-m", "tapeviz", *command.split()], cwd=folder, stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+def test_a_thin_recording_is_not_called_healthy_without_a_word(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    done = tapeviz("diagnose", "train.py", "--level", "tape", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "level stats" in done.stderr
