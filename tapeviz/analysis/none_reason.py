@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -271,23 +272,26 @@ class _Search:
         for tensor in sorted(depends):
             mark = self._print(tensor)
             if mark is not None:
-                prints[mark] = tensor
+                prints[mark[:3]] = tensor, mark[3]
         for constant in constants:
             mark = self._print(constant)
-            if mark in prints:
-                return prints[mark], constant
+            if mark is not None and mark[:3] in prints:
+                tensor, norm = prints[mark[:3]]
+                # the same elements, summed in another order or precision, differ in the last digits of the norm
+                if abs(norm - mark[3]) <= 1e-5 * norm:
+                    return tensor, constant
         return None
 
-    def _print(self, tensor: int) -> tuple[float, ...] | None:
+    def _print(self, tensor: int) -> tuple[float, float, float, float] | None:
         """Statistics that only equal values share; None for what is too plain to tell (0, 1, all equal)."""
         row = int(self.facts.value_row[tensor])
         if row == ABSENT:
             return None
         s = self.facts.stats[row]
-        mark = (float(s["n"]), float(s["l2"]), float(s["min"]), float(s["max"]), float(s["mean"]))
-        if any(x != x for x in mark) or mark[1] == 0 or (mark[2] == mark[3] and mark[2] == round(mark[2], 3)):
+        n, low, high, norm = float(s["n"]), float(s["min"]), float(s["max"]), float(s["l2"])
+        if math.isnan(norm) or norm == 0 or (low == high and low == round(low, 3)):
             return None
-        return mark
+        return n, low, high, norm
 
     # --- lines ------------------------------------------------------------------------------------------------
 
