@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from types import CodeType
 from typing import Any
@@ -18,10 +18,12 @@ from gradtape.entries import find
 from gradtape.observers import Observer, current_scope
 from tapeviz.capture.control import Control, Stopped
 from tapeviz.capture.naming import names_in
+from tapeviz.capture.pace import Pace
 from tapeviz.capture.queue import ASSIGN, CALL, END, ENTER, EXIT, OP, START, STEP, TEXT, WATCH, Event
 from tapeviz.capture.recorder import Recorder, has_default_name
 from tapeviz.capture.replay import Replay
 from tapeviz.capture.source import MARKER, user_frame, user_frames
+from tapeviz.capture.thinning import Thinning
 from tapeviz.recording.schema import NONE
 
 __gradtape__ = True   # the frames of this module are not the user's
@@ -43,8 +45,8 @@ def _place() -> tuple[CodeType | None, int]:
 class Capture(Observer):
     """Observes the engine for a recorder and obeys a control."""
 
-    def __init__(self, recorder: Recorder, control: Control,
-                 broken: Callable[[BaseException], None] | None = None) -> None:
+    def __init__(self, recorder: Recorder, control: Control, broken: Callable[[BaseException], None] | None = None,
+                 pace: Pace | None = None) -> None:
         """`broken` is told of a failure of the recorder itself; without it the failure reaches the script."""
         self.recorder = recorder
         self.control = control
@@ -63,7 +65,9 @@ class Capture(Observer):
         self._handlers: tuple[Callable[..., object], ...] = (   # by kind of event
             recorder.op, self._step, recorder.watched, recorder.assigned, recorder.entered, recorder.left,
             backward.started, backward.ended, recorder.text, lambda function, *parts: function(*parts))
-        self._replay = Replay(recorder)
+        self._pace = pace or Pace()
+        self.thinning = Thinning(recorder, self._ordinary)
+        self._replay = Replay(recorder, self.thinning, self._pace)
         self._waiting: list[Event] = []
         self._closed = threading.Event()
         threading.Thread(target=self._help, name="tapeviz recorder", daemon=True).start()
@@ -201,26 +205,37 @@ class Capture(Observer):
 
     def _work(self, everything: bool) -> None:
         """Work through the queue; without `everything`, a repeated iteration that is not over yet may wait."""
-        queue, handlers, replay, recorder = self._queue, self._handlers, self._replay, self.recorder
+        queue, handlers, replay = self._queue, self._handlers, self._replay
         events = self._waiting + [queue.popleft() for _ in range(len(queue))]
         self._waiting = []
+        self._pace.start()
         at, count = 0, len(events)
         while at < count:
             event = events[at]
             if event[0] == ENTER:
-                done = replay.consume(events, at)
+                done = replay.consume(events, at, thin=not everything)
                 if done > 0:
                     at += done
                     continue
                 if done < 0 and not everything and perf_counter_ns() - event[6] < WAIT_NS:
                     self._waiting = events[at:]
                     break
+                self.thinning.deliver()
                 replay.look_back(events, at)
+            elif self.thinning.is_holding:
+                self.thinning.deliver()
             handlers[event[0]](*event[1:])
             at += 1
+        if everything:
+            self.thinning.deliver()
         replay.end_batch()
-        recorder.end_batch()
+        self.recorder.end_batch()
+        self._pace.stop()
         self._due = perf_counter_ns() + BATCH_NS
+
+    def _ordinary(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._handlers[event[0]](*event[1:])
 
     def is_busy(self) -> bool:
         """Whether this thread is working through the queue (and must not be interrupted now)."""

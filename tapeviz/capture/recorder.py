@@ -279,6 +279,14 @@ class Recorder:
                 self.batch.angle(request, update, gradient, opposite=True)
         self.iterations.assigned(state.id)
 
+    def skip_versions(self, variable: Any, value: Array, count: int) -> None:
+        """A variable was assigned to so many times while nothing was recorded; `value` is what it has now."""
+        state = self.variable_state(variable)
+        state.version += count
+        state.tensor = self._version(state.id, state.version, value, state.trainable)
+        state.versions = [*state.versions[-3:], state.tensor]
+        state.gradient = None
+
     # --- tapes ------------------------------------------------------------------------------------------------
 
     def tape_of(self, tape: Any) -> TapeState:

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tapeviz.capture.pace import Pace
 from tapeviz.capture.quantities import Unfit
 from tapeviz.capture.queue import ENTER, TEXT, Event
 from tapeviz.capture.template import Template
+from tapeviz.capture.thinning import Thinning
 
 if TYPE_CHECKING:
     from tapeviz.capture.recorder import Mark, Recorder
@@ -22,23 +24,27 @@ if TYPE_CHECKING:
 __gradtape__ = True   # the frames of this module are not the user's
 
 MOST_TEMPLATES = 6
+INTERESTING_SECONDS = 0.5   # for what follows a number that is not finite
 MOST_REFUSALS = 20      # structures that made no template; then nobody tries any more
 
 
 class Replay:
     """Watches iterations go by, keeps templates, and replays."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, thinning: Thinning, pace: Pace) -> None:
         self._recorder = recorder
+        self._thinning = thinning
+        self._pace = pace
         self._templates: list[Template] = []      # the one used last first
         self._mark: tuple[int, Mark] | None = None   # where in this batch an ordinary iteration began
         self._before: tuple[int, ...] = ()        # kinds of events of the iteration before
         self._refused: set[tuple[int, ...]] = set()
         self.replayed = 0
 
-    def consume(self, events: Sequence[Event], at: int) -> int:
+    def consume(self, events: Sequence[Event], at: int, thin: bool) -> int:
         """Replay the iteration that begins with events[at], if it is complete and fits a template.
 
+        thin: if recording has taken more than its part, it may be left out.
         Returns the number of events that are done with, 0 if it has to go the ordinary way, -1 if its end has not
         come yet and it has fitted so far.
         """
@@ -55,6 +61,11 @@ class Replay:
             if following[0] != ENTER or following[1:4] != taken[0][1:4]:
                 continue
             count = len(taken) + len(texts)
+            if thin and self._pace.is_over():
+                if not self._thinning.hold(events[at:at + count]):
+                    self._pace.allow(INTERESTING_SECONDS)
+                return count
+            self._thinning.drop()
             found = template.fit(self._recorder, taken)
             if found is None:
                 continue
@@ -83,7 +94,8 @@ class Replay:
         if kinds == self._before and kinds not in self._refused:
             try:
                 template = Template(self._recorder, cycle, previous[1], mark)
-                self._templates = [template, *(t for t in self._templates if t.kinds != template.kinds)][:MOST_TEMPLATES]
+                others = [other for other in self._templates if other.kinds != template.kinds]
+                self._templates = [template, *others][:MOST_TEMPLATES]
             except Unfit:
                 self._refused.add(kinds)
         self._before = kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -425,8 +426,9 @@ def test_objects_that_come_and_go_are_not_mixed_up(recording_of):
     made_by = [int(r.tensors["op"][t]) for t in r.op_inputs(last)]
     assert [r.op_name(op) for op in made_by] == ["sum"] * 30
     assert len(set(made_by)) == 30
-    carried = [op for op in range(last) if r.op_name(op) == "multiply" and r.tensor_name(r.op_outputs(op)[0]) == "carried"]
-    for one, following in zip(carried, carried[1:], strict=False):
+    named = {op: r.tensor_name(r.op_outputs(op)[0]) for op in range(last)}
+    carried = [op for op in range(last) if r.op_name(op) == "multiply" and named[op] == "carried"]
+    for one, following in pairwise(carried):
         assert r.op_inputs(following)[0] == r.op_outputs(one)[0]
 
 

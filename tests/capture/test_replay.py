@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,10 @@ import gradtape as gt
 from tapeviz.capture import replay
 from tapeviz.capture.control import Control
 from tapeviz.capture.observer import Capture
+from tapeviz.capture.pace import Pace
 from tapeviz.capture.recorder import Recorder
 from tapeviz.recording.reader import open_recording
-from tapeviz.recording.schema import RECORDS
+from tapeviz.recording.schema import NONE, RECORDS, What
 from tapeviz.recording.writer import Writer
 
 TIMES = {"t", "dur", "t0", "t1"}
@@ -159,3 +162,86 @@ def test_times_of_replayed_operations_are_their_own(tmp_path, monkeypatch):
             steps = recording.steps_of(p)
             assert recording.passes["t0"][p] <= steps["t"][0]
             assert steps["t"][-1] <= recording.passes["t1"][p]
+
+
+# --- thinning -----------------------------------------------------------------------------------------------------
+
+class EveryTenth(Pace):
+    """Over its part nine times out of ten, whatever the clock says."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = count(1)
+
+    def is_over(self):
+        return next(self.asked) % 10 != 0
+
+    def allow(self, seconds):
+        self.is_over = lambda: False   # type: ignore[method-assign]  # from now on everything
+
+
+def thinned(path, program):
+    writer = Writer(path, {})
+    capture = Capture(Recorder(writer, "stats", 64 << 20), Control(), pace=EveryTenth())
+    with gt.observe(capture):
+        capture._due = 1 << 62
+        program(capture)
+    capture.close()
+    capture.recorder.finish()
+    writer.close()
+    return capture
+
+
+def descent(capture, steps=95, nan_at=None):
+    w = gt.Variable(np.linspace(1, 2, 4), name="w")
+    for step in range(steps):
+        with np.errstate(all="ignore"), gt.GradientTape() as tape:
+            loss = gt.sum(gt.sqrt(w * (-1.0 if step == nan_at else 1.0)))
+        w.assign_sub(0.001 * tape.gradient(loss, w))
+        if step % 20 == 5:
+            capture.text("stdout", f"{step}\n")
+    capture.process()
+    return w
+
+
+def test_left_out_iterations_are_counted_and_the_newest_are_there(tmp_path):
+    final = []
+    capture = thinned(tmp_path / "run.tapeviz", lambda capture: final.append(descent(capture).numpy()))
+    assert capture.thinning.dropped > 60
+    with open_recording(tmp_path / "run.tapeviz") as r:
+        assert len(r.iterations) == 95
+        whole = [i for i in range(95) if len(r.ops_of(i)) == 4]
+        assert set(range(95)) - set(whole) == {i for i in range(95) if not len(r.ops_of(i))}
+        assert len(whole) == 95 - capture.thinning.dropped
+        assert whole[-2:] == [93, 94]    # the newest, recorded when the run ended
+        for kind in ("op", "tensor", "pass", "tape"):
+            assert r.records(kind)["id"].tolist() == list(range(len(r.records(kind))))
+        assert [e.data["text"] for e in r.events if e.kind == "stdout"] == [f"{k}\n" for k in range(5, 95, 20)]
+        assert len([e for e in r.events if e.kind == "level"]) == 1
+        last = r.assigns[-1]
+        assert last["version"] == 95
+        np.testing.assert_array_equal(r.value(int(last["tensor"])), final[0])
+        for i in whole:      # every recorded iteration reads the version it really read
+            _, w = None, r.op_inputs(r.ops_of(i)[0])[0]
+            assert r.tensors["version"][w] == i
+
+
+def test_the_iteration_of_the_first_nan_is_recorded_although_its_turn_had_not_come(tmp_path):
+    capture = thinned(tmp_path / "run.tapeviz", lambda capture: descent(capture, nan_at=77))
+    assert capture.thinning.dropped > 50
+    with open_recording(tmp_path / "run.tapeviz") as r:
+        assert len(r.iterations) == 95
+        assert [len(r.ops_of(i)) for i in range(75, 95)] == [4] * 20
+        bad = r.stats[(r.stats["nan"] > 0) & (r.stats["what"] == What.VALUE) & (r.stats["op"] != NONE)]
+        first = int(bad["op"].min())
+        assert (r.op_name(first), r.iteration_of(first)) == ("sqrt", 77)
+
+
+def test_the_pace_allows_a_start_and_then_a_share():
+    pace = Pace(allowance=0.0, share=0.0)
+    pace.start()
+    assert pace.is_over()
+    pace.allow(100)
+    assert not pace.is_over()
+    pace.stop()
+    assert not Pace(allowance=100, share=0).is_over()

@@ -91,8 +91,10 @@ def test_input_output_and_warnings_are_recorded(record):
     assert (warning["message"], warning["category"], warning["line"]) == ("careful", "UserWarning", 8)
 
 
-@pytest.mark.parametrize(("code", "expected", "how"), [("sys.exit()", 0, "finished"), ("sys.exit(7)", 7, "failed"),
-                                                       ("sys.exit('no luck')", 1, "failed"), ("exit(0)", 0, "finished")])
+@pytest.mark.parametrize(("code", "expected", "how"), [
+    ("sys.exit()", 0, "finished"), ("sys.exit(7)", 7, "failed"), ("sys.exit('no luck')", 1, "failed"),
+    ("exit(0)", 0, "finished"),
+])
 def test_exit_codes(record, code, expected, how):
     done, place = record(f"import sys\nprint('before')\n{code}\nprint('after')")
     assert done.returncode == expected
