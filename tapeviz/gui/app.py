@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 
 from tapeviz import __version__
@@ -14,6 +15,8 @@ from tapeviz.gui.preferences import Preferences
 from tapeviz.gui.session import Session
 from tapeviz.gui.theme import load_fonts
 from tapeviz.gui.window import MainWindow
+
+_TITLE_BAR = 32       # of a window that has not been shown it is not known
 
 
 def make_application(argv: Sequence[str] = ("tapeviz",)) -> QApplication:
@@ -33,12 +36,19 @@ def make_window(session: Session, preferences: Preferences | None = None) -> Mai
     return MainWindow(session, preferences)
 
 
+def fit(window: MainWindow, room: QSize) -> None:
+    """Make the window as large as the screen has room for, its title bar included, if it is larger than that."""
+    if not window.isMaximized() and not window.isFullScreen():
+        window.resize(window.size().boundedTo(room - QSize(0, _TITLE_BAR)))
+
+
 def main(what: Sequence[str] | RunConfig | None = None) -> int:
     """Show the window: a script to run, a file to open, or the start page; returns the exit code."""
     application = make_application()
     preferences = Preferences.of_user()
     session = Session(preferences.theme())
     window = make_window(session, preferences)
+    fit(window, window.screen().availableSize())
     window.show()
     if isinstance(what, RunConfig):
         window.start(what)

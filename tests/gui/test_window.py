@@ -7,12 +7,12 @@ import weakref
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, QSize, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QTabBar
 from pytestqt.qtbot import QtBot
 
-from tapeviz.gui.app import make_window
+from tapeviz.gui.app import fit, make_window
 from tapeviz.gui.perspectives import BY_ID
 from tapeviz.gui.preferences import Preferences
 from tapeviz.gui.session import Session
@@ -275,3 +275,13 @@ def test_a_closed_window_is_freed(session: Session, qtbot: QtBot, recording_path
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
     assert [id for id, view in views.items() if view() is not None] == []
+
+
+def test_a_window_that_is_larger_than_the_screen_is_fitted(window: MainWindow) -> None:
+    window.resize(1440, 900)
+    fit(window, QSize(1280, 720))
+    assert window.width() == 1280
+    assert window.height() < 720
+    size = window.size()
+    fit(window, QSize(3840, 2160))
+    assert window.size() == size
