@@ -31,6 +31,7 @@ FINAL = ("finished", "failed", "stopped", "killed")
 UNUSABLE = 2                  # exit code: the script could not even be started
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _FEW_CORES = 4
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Worker:
 
     def _command(self, port: int) -> list[str]:
         config = self.config
-        command = [config.python, "-P", "-m", "tapeviz.capture.worker", "--recording", str(self.recording.absolute()),
+        command = [config.python, "-P", *_entry(config.python), "--recording", str(self.recording.absolute()),
                    "--control", str(port), "--level", config.level, "--values", str(config.value_budget_mb)]
         if config.start_paused:
             command.append("--start-paused")
@@ -322,10 +323,21 @@ def _first_line_is(connection: socket.socket, token: str) -> bool:
         return False
 
 
+def _entry(python: str) -> list[str]:
+    """How the worker is started: as a module where its interpreter finds this program, else with our folder named.
+
+    Ours comes last on its path then: that interpreter's own NumPy is the one that fits it.
+    """
+    if _source_roots() or python == sys.executable:
+        return ["-m", "tapeviz.capture.worker"]
+    start = ("import sys; sys.path.append(sys.argv.pop(1)); from tapeviz.capture.worker import main; "
+             "sys.exit(main(sys.argv[1:]))")
+    return ["-c", start, str(_ROOT)]
+
+
 def _source_roots() -> list[Path]:
-    """Where the worker finds this program and the engine: nothing has to be installed in its interpreter."""
-    root = Path(__file__).resolve().parents[2]
-    return [root, *(path for path in (root / "engine",) if (path / "gradtape").is_dir())]
+    """In a checkout: the folders that hold this program and the engine."""
+    return [_ROOT, _ROOT / "engine"] if (_ROOT / "engine" / "gradtape").is_dir() else []
 
 
 def _new_place(script: Path) -> Path:

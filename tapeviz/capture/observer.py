@@ -15,7 +15,7 @@ from types import CodeType
 from typing import Any
 
 from gradtape.entries import find
-from gradtape.observers import Observer, current_scope
+from gradtape.observers import Observer, _scopes
 from tapeviz.capture.control import Control, Stopped
 from tapeviz.capture.naming import names_in
 from tapeviz.capture.pace import Pace
@@ -34,6 +34,7 @@ BATCH_EVENTS = 8192       # ... or so many events, so that a tight loop does not
 HELPER_SECONDS = 0.025
 _frame = sys._getframe
 _ident = threading.get_ident
+_scope = _scopes.get      # current_scope() without the call around it
 
 
 def _place() -> tuple[CodeType | None, int]:
@@ -83,7 +84,7 @@ class Capture(Observer):
             while frame is not None and MARKER in frame.f_globals:
                 frame = frame.f_back
             code, lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
-            self._add((OP, op, code, lasti, recorded, current_scope(), _ident(), "", attrs, inputs, outputs, started,
+            self._add((OP, op, code, lasti, recorded, _scope(), _ident(), "", attrs, inputs, outputs, started,
                        ended))
         if self.control.flag and self.control.wants_stop_at("op"):
             self.process(wait=True)
@@ -95,7 +96,7 @@ class Capture(Observer):
         """An op raised."""
         now = perf_counter_ns()
         message = f"{type(error).__name__}: {error}"
-        self._add((OP, op, *_place(), False, current_scope(), _ident(), message, attrs, inputs, (), now, now))
+        self._add((OP, op, *_place(), False, _scope(), _ident(), message, attrs, inputs, (), now, now))
 
     def on_variable(self, variable: Any) -> None:
         """A variable was created."""

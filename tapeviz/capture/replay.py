@@ -107,6 +107,9 @@ class Replay:
 
 def _take(events: Sequence[Event], at: int, count: int) -> tuple[list[Event], list[tuple[str, str, int]]]:
     """The next events other than output; and output among them, with the number of operations before it."""
+    together = events[at:at + count]
+    if TEXT not in [event[0] for event in together]:   # as a rule
+        return list(together), []
     taken: list[Event] = []
     texts: list[tuple[str, str, int]] = []
     ops = 0

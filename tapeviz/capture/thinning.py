@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeviz.capture.queue import ASSIGN, END, ENTER, START, TEXT, Event
+from tapeviz.recording.schema import NONE
 
 if TYPE_CHECKING:
     from tapeviz.capture.recorder import Recorder
@@ -68,7 +69,7 @@ class Thinning:
             recorder.event("level", {"level": "tape", "why": "recording every iteration would slow the script down too "
                                      "much: from here on only some of them are, and the newest when anything happens"})
         self.dropped += 1
-        loc = -1
+        loc, known, missed = NONE, recorder.tensors.variables, self._missed
         for event in cycle:
             kind = event[0]
             if kind == TEXT:
@@ -77,13 +78,13 @@ class Thinning:
                 loc = recorder.places.loc(*event[2:4])
                 recorder.open_outermost(loc, event[6])
             elif kind == END:
-                recorder.iterations.gradient_taken(
-                    loc, {recorder.variable_state(s).id for s in event[3].sources if s._serial})
+                sources = {known[s._serial].id for s in event[3].sources if s._serial in known}
+                recorder.iterations.gradient_taken(loc, sources)
             elif kind == ASSIGN:
                 variable = event[5]
-                recorder.iterations.assigned(recorder.variable_state(variable).id)
-                count = self._missed.get(variable._serial, (None, None, 0))[2]
-                self._missed[variable._serial] = (variable, event[8], count + 1)
+                serial = variable._serial
+                recorder.iterations.assigned(known[serial].id if serial in known else NONE)
+                self._missed[serial] = (variable, event[8], missed[serial][2] + 1 if serial in missed else 1)
 
     def _catch_up(self) -> None:
         """Variables were assigned to unseen: their newest versions."""
@@ -98,6 +99,6 @@ def _is_finite(cycle: Sequence[Event]) -> bool:
     arrays += [r._value for event in cycle if event[0] == END for r in event[4] if r is not None]
     arrays = [a for a in arrays if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "fc"]
     with np.errstate(all="ignore"):
-        if all(np.isfinite(np.add.reduce(a, axis=None)) for a in arrays):
+        if not arrays or np.isfinite(np.add.reduce(np.concatenate(arrays, axis=None))):
             return True
     return all(np.isfinite(a).all() for a in arrays)   # a sum of finite numbers may overflow

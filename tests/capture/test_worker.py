@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tapeviz.capture.launcher import RunConfig, Worker, run_headless
@@ -500,3 +502,31 @@ def test_every_example_can_be_recorded(tmp_path):
         with open_recording(place) as recording:
             assert len(recording.passes)
             assert not [e for e in recording.events if e.kind == "level"], example
+
+
+def test_another_interpreter_finds_an_installed_program(tmp_path):
+    site = tmp_path / "site"
+    for package in ("tapeviz/__init__.py", "tapeviz/capture", "tapeviz/recording", "engine/gradtape"):
+        source, target = ROOT / package, site / package.removeprefix("engine/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    other = tmp_path / "python"
+    other.symlink_to(sys.executable)
+    (tmp_path / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
+    script = tmp_path / "s.py"
+    script.write_text("import sys, gradtape, numpy; print(gradtape.__file__, sys.argv[1:])")
+    code = textwrap.dedent(f"""
+        import sys; sys.path.insert(0, {str(site)!r})
+        from pathlib import Path
+        from tapeviz.capture.launcher import RunConfig, run_headless
+        place = Path({str(tmp_path / "r.tapeviz")!r})
+        config = RunConfig(Path({str(script)!r}), ("a",), recording=place, python={str(other)!r})
+        sys.exit(run_headless(config))
+    """)
+    numpy_home = str(Path(np.__file__).parents[1])
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": numpy_home})
+    assert done.stdout == f"{site}/gradtape/__init__.py ['a']\n", done.stderr
