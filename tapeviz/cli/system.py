@@ -1,6 +1,6 @@
 """What the window needs of the system: a display, and the shared libraries of Qt.
 
-`python -m tapeviz.cli.system` prints the Debian packages that are missing, one line, nothing when all is there.
+`main` prints the Debian packages that are missing, one line, nothing when all is there.
 """
 
 from __future__ import annotations
@@ -112,5 +112,6 @@ def packages_for(libraries: list[str]) -> list[str]:
     return sorted({_PACKAGES.get(library, library) for library in libraries})
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """For the set-up script; as `python -m` the module would be imported twice, which Python warns about."""
     print(*packages_for(missing_libraries()))
