@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from tapeviz.analysis.magnitude import Special
@@ -82,13 +82,24 @@ def crisp(rect: QRectF, width: float = 1.0) -> QRectF:
     return rect.adjusted(half, half, -half, -half)
 
 
+def diagonals(rect: QRectF, pitch: float, falling: bool = False) -> list[QLineF]:
+    """Lines at 45 degrees that fill a rectangle and end at its edges: SVG files know no clipping."""
+    lines = []
+    height = rect.height()
+    x = rect.left() - height
+    while x < rect.right() and height > 0:
+        first, last = max(0.0, rect.left() - x), min(height, rect.right() - x)
+        start, slope = (rect.top(), 1) if falling else (rect.bottom(), -1)
+        if first < last:
+            lines.append(QLineF(x + first, start + slope * first, x + last, start + slope * last))
+        x += pitch
+    return lines
+
+
 def _fill_stripes(painter: QPainter, rect: QRectF) -> None:
     painter.fillRect(rect, colour("#ffffff"))
     painter.setPen(pen("#444444", 2.0))
-    x = rect.left() - rect.height()
-    while x < rect.right():
-        painter.drawLine(QPointF(x, rect.bottom()), QPointF(x + rect.height(), rect.top()))
-        x += 6
+    painter.drawLines(diagonals(rect, 6))
 
 
 def _fill_dots(painter: QPainter, rect: QRectF) -> None:
@@ -107,11 +118,7 @@ def _fill_dots(painter: QPainter, rect: QRectF) -> None:
 def _fill_hatch(painter: QPainter, rect: QRectF, theme: Theme) -> None:
     painter.fillRect(rect, colour(theme.surface))
     painter.setPen(pen(theme.control, 0.8))
-    x = rect.left() - rect.height()
-    while x < rect.right():
-        painter.drawLine(QPointF(x, rect.bottom()), QPointF(x + rect.height(), rect.top()))
-        painter.drawLine(QPointF(x, rect.top()), QPointF(x + rect.height(), rect.bottom()))
-        x += 6
+    painter.drawLines(diagonals(rect, 6) + diagonals(rect, 6, falling=True))
 
 
 _LETTERS = {Special.NAN: "NaN", Special.POSINF: "∞", Special.NEGINF: "−∞"}

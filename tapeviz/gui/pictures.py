@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
@@ -36,4 +37,13 @@ def _save_svg(widget: QWidget, target: Path) -> bool:
     if not painter.begin(drawing):
         return False
     widget.render(painter, QPoint(0, 0))
-    return painter.end()
+    return painter.end() and _in_pixels(target, widget.size())
+
+
+def _in_pixels(target: Path, size: QSize) -> bool:
+    """Qt writes the size in millimetres, which viewers turn into pixels each in their own way."""
+    text = target.read_text(encoding="utf-8")
+    pixels = f'width="{size.width()}" height="{size.height()}"'
+    text = re.sub(r'width="[\d.]+mm" height="[\d.]+mm"', pixels, text, count=1)
+    target.write_text(text, encoding="utf-8")
+    return True

@@ -32,6 +32,13 @@ class Settles(Protocol):
     def settle(self) -> None: ...
 
 
+@runtime_checkable
+class ShowsAll(Protocol):
+    """A panel that shows a part of something larger can be asked for all of it."""
+
+    def show_all(self) -> None: ...
+
+
 def render(recording_path: Path | str, view: str, out: Path | str, size: tuple[int, int] = (1280, 720),
            theme: str = "dark", focus: Focus | None = None, perspective: str = "diagnose", scale: float = 1.0) -> None:
     """Draw `view` of a recording into the file `out` (.png or .svg).
@@ -57,12 +64,21 @@ def render(recording_path: Path | str, view: str, out: Path | str, size: tuple[i
         widget.resize(*size)
         widget.show()
         _settle(session, widget)
+        if view != "window" and focus is None:      # nobody said where to look
+            _show_all(widget)
+            _settle(session, widget)
         save_picture(widget, Path(out))
     finally:
         widget.close()
         session.close()
         widget.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def _show_all(widget: QWidget) -> None:
+    for child in widget.findChildren(QWidget):
+        if isinstance(child, ShowsAll):
+            child.show_all()
 
 
 def _window(session: Session, perspective: str) -> QWidget:

@@ -86,3 +86,15 @@ def test_guard_returns_its_default_and_passes_results(monkeypatch: pytest.Monkey
 
     assert divide(1, 2) == 0.5
     assert divide(1, 0) == "safe"
+
+
+@pytest.mark.parametrize("falling", [False, True])
+@pytest.mark.parametrize("size", [(50, 20), (20, 50), (3, 3), (0, 5), (5, 0)])
+def test_diagonals_stay_in_their_box(size: tuple[int, int], falling: bool) -> None:
+    box = QRectF(7, 11, *size)
+    for line in painting.diagonals(box, 6, falling):
+        for point in (line.p1(), line.p2()):
+            assert box.left() - 1e-9 <= point.x() <= box.right() + 1e-9
+            assert box.top() - 1e-9 <= point.y() <= box.bottom() + 1e-9
+        assert abs(abs(line.dx()) - abs(line.dy())) < 1e-9
+    assert bool(painting.diagonals(box, 6, falling)) == (size[0] > 0 and size[1] > 0)

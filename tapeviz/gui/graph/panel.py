@@ -122,6 +122,10 @@ class GraphPanel(QWidget):
 
     # --- for pictures and tests ----------------------------------------------------------------
 
+    def show_all(self) -> None:
+        """The whole graph, as small as that takes."""
+        self.canvas.fit()
+
     def settle(self) -> None:
         """Bring everything up to date now: data, layout, motion."""
         self.refresh()
