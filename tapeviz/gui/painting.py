@@ -86,7 +86,7 @@ def diagonals(rect: QRectF, pitch: float, falling: bool = False) -> list[QLineF]
     """Lines at 45 degrees that fill a rectangle and end at its edges: SVG files know no clipping."""
     lines = []
     height = rect.height()
-    x = rect.left() - height
+    x = rect.left() - height + pitch / 2
     while x < rect.right() and height > 0:
         first, last = max(0.0, rect.left() - x), min(height, rect.right() - x)
         start, slope = (rect.top(), 1) if falling else (rect.bottom(), -1)
