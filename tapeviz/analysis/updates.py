@@ -15,8 +15,8 @@ from tapeviz.recording.schema import NONE, Role, What
 def update_ratios(recording: Recording) -> list[Series]:
     """One line per variable that was assigned to, in the order of the health map.
 
-    About 1e-3 is usual.  A variable that was all zero has no ratio; an update of exactly zero is the special value ZERO.  Of several assignments in one iteration
-    the last one counts.
+    About 1e-3 is usual.  A variable that was all zero has no ratio; an update of exactly zero is the special value
+    ZERO.  Of several assignments in one iteration the last one counts.
     """
     assigns = recording.assigns[recording.assigns["tensor"] != NONE]
     stats = recording.stats[recording.stats["what"] == What.UPDATE]

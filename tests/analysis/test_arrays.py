@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def test_shown_indices_are_ascending_and_hold_the_ends_and_the_chosen_one(n: int
     assert real[-1] == n - 1
     assert len(real) <= 4
     assert chosen is None or chosen >= n or chosen in real
-    for before, after in zip(shown, shown[1:], strict=False):
+    for before, after in pairwise(shown):
         if before is not None and after is not None:
             assert after == before + 1   # a gap is never silent
 

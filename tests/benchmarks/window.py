@@ -33,7 +33,8 @@ def figures() -> list[Figure]:
     shown = _shown_seconds()
     small, large = _layout_seconds(1_500), _layout_seconds(10_000)
     return [
-        Figure("window: shown after launch", shown, "s", "empty start page, median of 5", "at most 0.8 s", shown <= 0.8),
+        Figure("window: shown after launch", shown, "s", "empty start page, median of 5", "at most 0.8 s",
+               shown <= 0.8),
         Figure("graph: layout of 1,500 boxes", small * 1e3, "ms", "wide network", "at most 150 ms", small <= 0.15),
         Figure("graph: layout of 10,000 boxes", large * 1e3, "ms", "wide network", "at most 1000 ms", large <= 1.0),
         *graph_pan.figures(),

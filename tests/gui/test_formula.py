@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tapeviz.gui.formula import FormulaLabel, formula, plain, tidied
-from tapeviz.gui.theme import DARK, LIGHT, load_fonts
+from tapeviz.gui.theme import DARK, LIGHT, Theme, load_fonts
 
 GOOD = (
     r"\bar{h}_{8} += \bar{Y}\,W_{9}^{\top}", r"\bar{x} \mathrel{+}= \bar{y} \odot \cos(x)",
@@ -56,7 +56,7 @@ def _ink(label: FormulaLabel) -> set[str]:
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda t: t.name)
 @pytest.mark.parametrize("latex", [r"\overline{AB}", r"\frac{a}{b}", r"\nosuchcommand{xy}"])
-def test_every_part_has_the_text_colour(qtbot: QtBot, theme, latex: str) -> None:   # type: ignore[no-untyped-def]
+def test_every_part_has_the_text_colour(qtbot: QtBot, theme: Theme, latex: str) -> None:
     load_fonts()
     label = FormulaLabel(40)
     qtbot.addWidget(label)
