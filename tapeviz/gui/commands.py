@@ -131,7 +131,6 @@ def make_actions(target: QObject, parent: QObject) -> dict[str, QAction]:
         action.setObjectName(command.id)
         action.setShortcuts([QKeySequence(key) for key in command.keys])
         action.setToolTip(tooltip_of(command))
-        action.setStatusTip(command.tooltip)
         action.setCheckable(command.checkable)
         if command.group:
             group = groups.setdefault(command.group, QActionGroup(parent))

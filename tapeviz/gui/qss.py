@@ -26,6 +26,7 @@ QToolBar QLabel { background: transparent; }
 QStatusBar { background: $window; color: $text; min-height: $px24; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $muted; background: transparent; }
+QStatusBar QLabel[role="said"] { color: $text; }
 
 QTabBar { background: $window; qproperty-drawBase: 0; }
 QTabBar::tab { background: transparent; color: $muted; padding: 0 $px12; height: $px32; border: none;

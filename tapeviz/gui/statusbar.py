@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStatusBar, QToolButton, QWidget
 
@@ -46,7 +46,11 @@ class Dot(QWidget):
 
 
 class MainStatusBar(QStatusBar):
-    """Everything the user should be able to glance at; the pill goes back to Live."""
+    """Everything the user should be able to glance at; the pill goes back to Live.
+
+    A word to the user stands where the focus is told otherwise.  A message of QStatusBar itself would cover the state
+    of the script, and be painted through it as soon as the row is laid out anew.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,8 +63,15 @@ class MainStatusBar(QStatusBar):
         self.pill.setProperty("kind", "pill")
         self.pill.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.pill.clicked.connect(session.follow)
-        self.place, self.zoom = QLabel(), QLabel()
-        self.place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.place, self.words, self.zoom = QLabel(), QLabel(), QLabel()
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setProperty("role", "said")
+        for wide in (self.place, self.words):
+            wide.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.words.hide()
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.timeout.connect(self.take_back)
         self.place.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.place.setMinimumWidth(120)
         row = QWidget()
@@ -69,6 +80,7 @@ class MainStatusBar(QStatusBar):
         line.setSpacing(10)
         for widget in (self.dot, self.state, self.iterations, self.bytes, self.counters, self.pill):
             line.addWidget(widget)
+        line.addWidget(self.words, 1)
         line.addWidget(self.place, 1)
         line.addWidget(self.zoom)
         self.addWidget(row, 1)
@@ -97,6 +109,23 @@ class MainStatusBar(QStatusBar):
         self.dot.update()
         self._show_pill()
         self._show_place()
+
+    def say(self, text: str, milliseconds: int = 0) -> None:
+        """A word to the user; it stays so long, 0: until the next one or until it is taken back."""
+        self.words.setText(text)
+        self.words.setToolTip(text)
+        self.words.setAccessibleName(text)
+        self.words.setVisible(bool(text))
+        self.place.setVisible(not text)
+        if milliseconds:
+            self._quiet.start(milliseconds)
+        else:
+            self._quiet.stop()
+
+    def take_back(self, text: str = "") -> None:
+        """Say nothing any more; with a text only if that is what is being said."""
+        if not text or self.words.text() == text:
+            self.say("")
 
     def _pause_words(self) -> str:
         pause = self._session.paused_at

@@ -25,6 +25,7 @@ from tapeviz.gui.commands import fill_menus, make_actions
 from tapeviz.gui.findings.panel import FindingsPanel
 from tapeviz.gui.graph.panel import GraphPanel
 from tapeviz.gui.oplist.panel import OperationsPanel
+from tapeviz.gui.output.panel import OutputPanel
 from tapeviz.gui.painting import guarded
 from tapeviz.gui.perspectives import BY_ID
 from tapeviz.gui.playback import Playback
@@ -41,6 +42,7 @@ from tapeviz.gui.workbench import PERSPECTIVE_IDS, Workbench
 from tapeviz.recording.schema import SUFFIX
 
 SAY_MS = 6000
+INPUT_WORDS = "The script waits for a line: type it in Output"
 
 
 class MainWindow(QMainWindow):
@@ -110,6 +112,10 @@ class MainWindow(QMainWindow):
         session.problem_changed.connect(self._show_what_is_open)
         session.theme_changed.connect(self._dress)
         session.input_wanted.connect(self._input_wanted)
+        session.worker_changed.connect(self._input_over)
+        output = self.workbench.panel("output")
+        assert isinstance(output, OutputPanel)
+        output.answered.connect(self._input_over)
         self.workbench.perspective_changed.connect(self._perspective_shown)
         self.banner.go_to.connect(self.show_line)
         for id in ("step", "findings"):
@@ -188,7 +194,7 @@ class MainWindow(QMainWindow):
 
     def say(self, text: str, *, error: bool = False) -> None:
         """A word in the status bar, gone after a while; an error stays until the next word."""
-        self.status.showMessage(text, 0 if error else SAY_MS)
+        self.status.say(text, 0 if error else SAY_MS)
 
     # --- following the session -------------------------------------------------------------------
 
@@ -208,7 +214,10 @@ class MainWindow(QMainWindow):
         self.commands["file.save"].setEnabled(session.script is not None)
 
     def _input_wanted(self) -> None:
-        self.say("The script waits for a line: type it in Output", error=True)
+        self.say(INPUT_WORDS, error=True)
+
+    def _input_over(self, _: object = None) -> None:
+        self.status.take_back(INPUT_WORDS)
 
     def _perspective_shown(self, id: str) -> None:
         self.commands[f"view.{id}"].setChecked(True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.evidence import Bars, Spark, lines_of, picture_of
 from tapeviz.analysis.findings import RULES, Finding
 from tapeviz.analysis.magnitude import Special
-from tapeviz.gui.findings.panel import EMPTY, FindingsPanel
+from tapeviz.gui.findings.panel import EMPTY, NOTHING, FindingsPanel
 from tapeviz.gui.session import Session
+from tapeviz.recording.writer import Writer
 
 LAST = Finding("var-not-updated", "info", "W1 stays as it is", "It has not changed since iteration 1.", "", iteration=3)
 FOLLOWER = Finding("loss-plateau", "info", "The loss stays", "It moves by 0.1 % in 40 iterations.", "", iteration=3,
@@ -111,6 +113,27 @@ def test_nothing_found_is_good_news(panel: FindingsPanel, trained: Session) -> N
     trained.findings_changed.emit()
     assert panel.empty.text() == f"{len(RULES)} rules clear"
     assert panel.empty.isVisible()
+
+
+def test_where_nothing_was_recorded_no_rule_is_praised(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    Writer(tmp_path / "a.tapeviz", {"script": "a.py"}).close("failed")
+    session.open(tmp_path / "a.tapeviz")
+    panel = FindingsPanel(session)
+    qtbot.addWidget(panel)
+    panel.show()
+    assert panel.empty.text() == NOTHING
+
+
+def test_the_keyboard_stays_with_the_button_that_was_pressed(qtbot: QtBot, panel: FindingsPanel) -> None:
+    panel.activateWindow()
+    panel.cards[0].show_me.setFocus()
+    old = panel.cards[0]
+    qtbot.keyClick(old.show_me, Qt.Key.Key_Space)
+    assert panel.cards[0] is not old
+    assert panel.focusWidget() is panel.cards[0].show_me
+    panel.cards[0].mute.setFocus()
+    qtbot.keyClick(panel.cards[0].mute, Qt.Key.Key_Space)
+    assert panel.focusWidget() is panel.muted_count
 
 
 def test_nothing_open(qtbot: QtBot, session: Session) -> None:

@@ -91,6 +91,9 @@ def test_the_script_waits_for_a_line(panel: OutputPanel, session: Session, qtbot
     assert not panel.input_row.isVisible()
     session.input_wanted.emit()
     assert panel.input_row.isVisible()
+    panel.hide()
+    panel.show()        # as another tab and back
+    assert panel.focusWidget() is panel.input
     qtbot.keyClicks(panel.input, "Ada")
     qtbot.keyClick(panel.input, Qt.Key.Key_Return)
     assert listener.said == "Ada\n"

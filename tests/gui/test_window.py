@@ -252,6 +252,21 @@ def test_the_status_bar_says_where_one_is(window: MainWindow) -> None:
     assert (bar.pill.text(), window.session.focus.iteration) == ("Live", 11)
 
 
+def test_a_word_to_the_user_leaves_the_state_in_sight(window: MainWindow) -> None:
+    bar = window.status
+    window.session.input_wanted.emit()
+    assert bar.words.isVisible()
+    assert "type it in Output" in bar.words.text()
+    assert bar.state.isVisible()
+    window.say("Saved.")
+    window.workbench.panel("output").answered.emit()      # what has been said since is not taken back
+    assert bar.words.text() == "Saved."
+    window.session.input_wanted.emit()
+    window.workbench.panel("output").answered.emit()
+    assert not bar.words.isVisible()
+    assert bar.place.isVisible()
+
+
 def test_everything_has_an_accessible_name(window: MainWindow) -> None:
     for id, panel in window.workbench.panels.items():
         assert panel.accessibleName(), id

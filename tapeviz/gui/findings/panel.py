@@ -15,6 +15,8 @@ from tapeviz.gui.session import Session
 
 MOST = 7
 EMPTY = "The findings of a run appear here."
+NOTHING = "No gradient was recorded: there is nothing to examine."
+_BUTTONS = ("show_me", "why", "mute", "link", "fold")
 
 
 class FindingsPanel(QWidget):
@@ -109,6 +111,7 @@ class FindingsPanel(QWidget):
         theme, findings = self._session.theme, self.shown
         self._focused = self._in_focus()
         place = self.area.verticalScrollBar().value()
+        keyboard = self._keyboard()
         page = QWidget()
         page.setProperty("role", "page")
         column = QVBoxLayout(page)
@@ -141,6 +144,25 @@ class FindingsPanel(QWidget):
         self.area.setWidget(page)
         self.area.verticalScrollBar().setValue(place)
         self._show_footer()
+        self._give_keyboard(keyboard)
+
+    def _keyboard(self) -> tuple[tuple[object, ...], str] | None:
+        """The button of a card that has the keyboard."""
+        for card in self.cards:
+            for name in _BUTTONS:
+                button = getattr(card, name, None)
+                if isinstance(button, QPushButton) and button.hasFocus():
+                    return _key(card.finding), name
+        return None
+
+    def _give_keyboard(self, before: tuple[tuple[object, ...], str] | None) -> None:
+        """To the same button of the new card; otherwise Qt gives it to some button elsewhere in the window."""
+        if before is None:
+            return
+        card = next((card for card in self.cards if _key(card.finding) == before[0]), None)
+        button = getattr(card, before[1], None) if card is not None else self.muted_count
+        if isinstance(button, QPushButton):
+            button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _add_empty(self, column: QVBoxLayout) -> None:
         theme = self._session.theme
@@ -148,11 +170,15 @@ class FindingsPanel(QWidget):
         row = QHBoxLayout()
         row.addStretch(1)
         text = EMPTY
-        if self._session.recording is not None:
+        recording = self._session.recording
+        if recording is not None and not len(recording.passes):
+            text = NOTHING
+        elif recording is not None:
             row.addWidget(SeverityGlyph("ok", theme, 20))
             text = f"{plural(self._clear_rules(), 'rule')} clear"
         self.empty = QLabel(text)
         self.empty.setProperty("role", "empty")
+        self.empty.setWordWrap(text == NOTHING)
         row.addWidget(self.empty)
         row.addStretch(1)
         column.addLayout(row)

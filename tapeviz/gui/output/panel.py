@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QTextCharFormat
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from tapeviz.gui.output.view import OutputView
+from tapeviz.gui.painting import guarded
 from tapeviz.gui.session import Session
 from tapeviz.gui.theme import Theme
 from tapeviz.recording.rows import Event
@@ -17,6 +18,8 @@ _MOST_LINES = 20_000        # older lines leave the view; the recording keeps th
 
 class OutputPanel(QWidget):
     """Grows at its end; a reader who has scrolled up stays where he is."""
+
+    answered = Signal()         # the line that the script waited for has been sent
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,6 +95,12 @@ class OutputPanel(QWidget):
         self.empty.hide()
         self.input_row.show()
 
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self.input_row.isHidden():       # who comes here while the script waits comes to type
+            self.input.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _send(self) -> None:
         worker = self._session.worker
         if worker is not None:
@@ -100,6 +109,7 @@ class OutputPanel(QWidget):
             self.view.append_text(text + "\n", _format("input", self._session.theme), None)
         self.input.clear()
         self.input_row.hide()
+        self.answered.emit()
 
     def _worker_changed(self, state: str) -> None:
         if state not in ("running", "paused"):

@@ -77,6 +77,8 @@ class Gutter(QWidget):
         place = QRectF(theme.px(3), box.center().y() - side / 2, side, side)
         if line in marks.findings:
             draw_severity(painter, place, marks.findings[line].severity, theme)
+            if current:     # there is no room for both marks: the bar of a selected row
+                painter.fillRect(QRectF(0, box.top(), theme.px(3), box.height()), colour(theme.accent))
         elif current:
             _draw_arrow(painter, place, theme)
         info = marks.lines.get(line)
