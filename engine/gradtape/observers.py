@@ -20,6 +20,7 @@ __gradtape__ = True
 Array = np.ndarray[Any, Any] | np.generic
 CallKind = Literal["gradient", "jacobian", "batch_jacobian"]
 AssignKind = Literal["assign", "add", "sub"]
+LeaveKind = Literal["numpy", "item", "tolist", "array", "float", "int", "complex"]
 
 
 class GradientCall:
@@ -94,6 +95,9 @@ class Observer:
 
     def on_assign(self, variable: Variable, kind: AssignKind, value: object, before: Array) -> None:
         """A variable was assigned to; `before` is its old value."""
+
+    def on_leave(self, tensor: Tensor, how: LeaveKind) -> None:
+        """The program turned a tensor or variable into plain data, which no tape follows; never the engine itself."""
 
 
 class Fanout(Observer):

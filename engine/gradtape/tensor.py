@@ -5,12 +5,14 @@ What a tensor can do (operators, methods, NumPy's protocols) is installed by the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradtape.entries import Entries
+from gradtape.observers import LeaveKind, seam
 
 __gradtape__ = True
 
@@ -54,18 +56,26 @@ class Tensor:
 
     def numpy(self) -> Any:
         """The value as an array of its own (a NumPy scalar for a scalar tensor); leaves the tape."""
+        if seam.observer is not None:
+            _leave(self, "numpy")
         value = self._value
         return value.copy() if value.ndim else value
 
     def item(self) -> Any:
         """The value of a one-element tensor as a Python number."""
+        if seam.observer is not None:
+            _leave(self, "item")
         return self._value.item()
 
     def tolist(self) -> Any:
         """The value as nested Python lists."""
+        if seam.observer is not None:
+            _leave(self, "tolist")
         return self._value.tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if seam.observer is not None:
+            _leave(self, "array")
         value = np.asarray(self._value)
         if dtype is not None and value.dtype != dtype:
             return value.astype(dtype)
@@ -87,17 +97,25 @@ class Tensor:
         return bool(self._value)
 
     def __float__(self) -> float:
+        if seam.observer is not None:
+            _leave(self, "float")
         return float(self._single("float"))
 
     def __int__(self) -> int:
+        if seam.observer is not None:
+            _leave(self, "int")
         return int(self._single("int"))
 
     def __complex__(self) -> complex:
+        if seam.observer is not None:
+            _leave(self, "complex")
         return complex(self._single("complex"))
 
     def __index__(self) -> int:
         if self._value.ndim or self._value.dtype.kind not in "iu":
             raise TypeError(f"only a scalar integer tensor can be an index, not {self.dtype} of shape {self._shape}")
+        if seam.observer is not None:
+            _leave(self, "int")
         return int(self._value)
 
     def _single(self, name: str) -> Any:
@@ -181,6 +199,12 @@ class Tensor:
         def flatten(self) -> Tensor: ...
         def squeeze(self, axis: Any = None) -> Tensor: ...
         def clip(self, low: Any, high: Any) -> Tensor: ...
+
+
+def _leave(tensor: Tensor, how: LeaveKind) -> None:
+    """Tell the observer, unless it is the engine that asks for the value."""
+    if "__gradtape__" not in sys._getframe(2).f_globals and seam.observer is not None:
+        seam.observer.on_leave(tensor, how)
 
 
 class TensorRef:

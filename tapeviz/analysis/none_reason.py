@@ -9,11 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tapeviz.analysis.findings.dataflow import Trail
 from tapeviz.analysis.findings.facts import ABSENT, Facts
 from tapeviz.recording.reader import Recording
+from tapeviz.recording.rows import Location
 from tapeviz.recording.schema import NONE, OpFlag, Role, TensorFlag
 
 _LEAVES = r"\.(?:numpy|item|tolist)\(|\b(?:float|int|list)\(|\b(?:np|numpy|math)\.\w+\("
+_HOW = {"numpy": ".numpy()", "item": ".item()", "tolist": ".tolist()", "float": "float(", "int": "int(",
+        "complex": "complex(", "array": "np.array("}
+FOLLOWED = 16       # places where values left that are looked into
 _ONLY_SHOWN = re.compile(r"^\s*(?:print|assert|logging|log|plt|writer)\b|\.append\(|^\s*return\s+float\(")
 
 
@@ -65,8 +70,8 @@ class _Search:
 
     def reason(self) -> NoneReason:
         """The first explanation that holds."""
-        return (self._integer() or self._unwatched() or self._cut() or self._assigned() or self._left()
-                or self._unused())
+        return (self._integer() or self._unwatched() or self._cut() or self._assigned() or self._seen_leaving()
+                or self._left() or self._unused())
 
     # --- explanations -----------------------------------------------------------------------------------------
 
@@ -184,8 +189,39 @@ class _Search:
                                  "Use the value itself in the loss; assign it afterwards.", op_name="assign")
         return None
 
+    def _seen_leaving(self) -> NoneReason | None:
+        """A value was seen to leave the engine, and the program carries it to an operation on the way to the target."""
+        facts, recording = self.facts, self.recording
+        depends = self._closure(self._sources(), recorded=False) | self._sources()
+        left = [event for event in recording.events if event.kind == "left"
+                and (self.begin <= event.op + 1 <= self.end or (event.op == NONE and not self.begin))
+                and (event.data["tensor"] in depends or event.data["variable"] == self.variable)]
+        back = self._places_of_constants() if left else []
+        trails: dict[int, Trail] = {}
+        for event in reversed(left):     # newest first: what was computed last is what was carried out
+            tensor, loc = int(str(event.data["tensor"])), int(str(event.data["loc"]))
+            place = recording.loc(loc)
+            if place is None or (loc not in trails and len(trails) >= FOLLOWED):
+                continue
+            if loc not in trails:
+                trails[loc] = Trail(facts.program, place)
+            after = event.op if event.op != NONE else -1
+            if any(op > after and trails[loc].reaches(where) for op, where in back):
+                return self._broken(tensor, (place.file, place.line), _HOW.get(str(event.data["how"]), ""))
+        return None
+
+    def _places_of_constants(self) -> list[tuple[int, Location]]:
+        """The operations on the way to the target that read a constant; the gradient call, if the target is one."""
+        facts, recording = self.facts, self.recording
+        roles = facts.tensors["role"]
+        found = {int(facts.ops["loc"][op]): op for op in sorted(self._ancestors())
+                 if any(t < len(roles) and roles[t] == Role.CONSTANT for t in facts.inputs(op))}
+        if self.target < len(roles) and roles[self.target] == Role.CONSTANT:
+            found[int(self.row["loc"])] = self.end
+        return [(op, place) for loc, op in found.items() if (place := recording.loc(loc)) is not None]
+
     def _left(self) -> NoneReason | None:
-        """A value left the engine and came back as a constant."""
+        """The same without the recording's word for it: a constant with the values of what depends on the source."""
         depends = self._closure(self._sources(), recorded=False) | self._sources()
         constants = self._constants_on_the_way()
         value = self._same_value(depends, constants)
@@ -203,9 +239,9 @@ class _Search:
                 return self._broken(max(depends), place)
         return None
 
-    def _broken(self, tensor: int, place: tuple[str, int]) -> NoneReason:
+    def _broken(self, tensor: int, place: tuple[str, int], how: str = "") -> NoneReason:
         text = self.facts.source_line(*place)
-        how = next((word for word in (".numpy()", ".item()", ".tolist()", "float(", "int(", "np.") if word in text), "")
+        how = how or next((word for word in _HOW.values() if word in text), "np." if "np." in text else "")
         what = self.recording.tensor_name(tensor)
         via = f" ({how.rstrip('(.')})" if how else ""
         return self._say("graph-break", self.facts.maker(tensor), place, f"{what} left gradtape at line "

@@ -17,6 +17,7 @@ from typing import Any
 from gradtape.entries import find
 from gradtape.observers import Observer, _scopes
 from tapeviz.capture.control import Control, Stopped
+from tapeviz.capture.leaving import Leaving
 from tapeviz.capture.naming import names_in
 from tapeviz.capture.pace import Pace
 from tapeviz.capture.queue import ASSIGN, CALL, END, ENTER, EXIT, OP, START, STEP, TEXT, WATCH, Event
@@ -61,6 +62,7 @@ class Capture(Observer):
         self._due = 0                     # what comes first is written at once
         self._entered: dict[int, tuple[tuple[Any, ...], int]] = {}   # by id() of a running call
         self._paused_node: dict[int, Any] = {}
+        self._leaving = Leaving()
         self._unnamed: set[int] = set()   # serials of variables that got no name and were not used yet
         backward = recorder.backward
         self._handlers: tuple[Callable[..., object], ...] = (   # by kind of event
@@ -108,6 +110,15 @@ class Capture(Observer):
         """A variable was assigned to."""
         self._add((ASSIGN, kind, *_place(), _ident(), variable, value, before, variable._value, perf_counter_ns()))
 
+    def on_leave(self, tensor: Any, how: str) -> None:
+        """A tensor or variable became plain data."""
+        if self._detailed and self._leaving.is_open:
+            place = self._leaving.place(_frame(1), how, tensor)
+            if place is not None:
+                if tensor._serial in self._unnamed:
+                    self._name_variable(tensor)
+                self._add((CALL, self.recorder.leaving, tensor, how, *place))
+
     def on_watch(self, tape: Any, tensor: Any, explicit: bool) -> None:
         """A tensor is watched, or a variable is read for the first time on a tape."""
         if tensor._serial in self._unnamed:
@@ -121,6 +132,7 @@ class Capture(Observer):
 
     def on_tape_enter(self, tape: Any) -> None:
         """A tape starts to record."""
+        self._leaving.round += 1
         self._add((ENTER, bool(tape.persistent), *_place(), _ident(), tape, perf_counter_ns()))
         if self.control.flag:
             before = self.recorder.iterations.current

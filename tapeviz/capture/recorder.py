@@ -287,6 +287,14 @@ class Recorder:
         state.versions = [*state.versions[-3:], state.tensor]
         state.gradient = None
 
+    def leaving(self, x: Any, how: str, code: CodeType | None, lasti: int) -> None:
+        """A tensor or variable became plain data, which no tape follows."""
+        tensor = self.variable_state(x).tensor if x._serial else self.tensors.find(x)
+        if tensor is not None:
+            variable = self.variable_state(x).id if x._serial else NONE
+            self.event("left", {"tensor": tensor, "variable": variable, "how": how,
+                                "loc": self.places.loc(code, lasti)})
+
     # --- tapes ------------------------------------------------------------------------------------------------
 
     def tape_of(self, tape: Any) -> TapeState:

@@ -39,6 +39,45 @@ CUT = {   # name: reason, operation, program
         "h = gt.tanh(x @ u)\nz = np.abs(h.numpy()) * 2  # here\nloss = gt.mean(gt.square(z @ v - y))", "[u, v]", DATA)),
     "float": ("graph-break", "float", training(
         "h = gt.mean(gt.square(x @ w - y))\nloss = gt.constant(float(h)) * 2.0  # here", setup=DATA)),
+    "the variable itself": ("graph-break", "numpy()", training(
+        "p = np.dot(x, w.numpy()) + 0.5  # here\nloss = gt.mean(gt.square(p - y + gt.square(w2)))", "[w, w2]",
+        DATA + "w2 = gt.Variable(np.ones(1, 'float32'), name='w2')")),
+    "statistics by NumPy": ("graph-break", "numpy()", training(
+        "r = gt.square(x @ w - y)\nworst = np.percentile(r.numpy(), 90.0)  # here\nloss = gt.constant(worst) * 3.0",
+        setup=DATA)),
+    "in a method": ("graph-break", "tolist()", training(
+        "loss = gt.mean(gt.square(net(features.of(x) * 2 + 1) - y))", "[features.u, v]", DATA + """
+class Features:
+    def __init__(self):
+        self.u = u
+
+    def of(self, data):
+        h = gt.tanh(data @ self.u)
+        return np.array(h.tolist(), "float32")  # here
+
+class Net:
+    def __call__(self, h):
+        return h @ v
+
+features, net = Features(), Net()
+""")),
+    "by a helper for everything": ("graph-break", "np.array", training(
+        "a = plain(x)\nh = plain(gt.tanh(a @ u))\nloss = gt.mean(gt.square(h @ v - y))", "[u, v]", DATA + """
+def plain(t):
+    return np.asarray(t)  # here
+""")),
+    "one by one": ("graph-break", "float", training(
+        "parts = []\nfor row in gt.reshape(w, (3,)) * 2.0:\n    parts.append(float(row) ** 2)  # here\n"
+        "total = sum(parts)\nloss = gt.sum(v) * total", "[w, v]", DATA)),
+    "by an attribute": ("graph-break", "item()", training(
+        "state.scale = gt.sum(gt.square(w)).item()  # here\nloss = gt.sum(gt.square(v)) * state.scale", "[w, v]",
+        DATA + "class State:\n    scale = 1.0\n\nstate = State()")),
+    "before the tape, and by NumPy": ("graph-break", "numpy()", whole(
+        "h = np.maximum(w.numpy(), 0) + 1  # here\nwith gt.GradientTape() as tape:\n"
+        "    loss = gt.mean(gt.square(x @ gt.constant(h)))\ng = tape.gradient(loss, w)")),
+    "only looked at": ("unused-variable", "gradient", training(
+        "sizes.append(float(gt.sum(gt.square(v))))\nlength = np.linalg.norm(v.numpy())\nprint(f'{length:.3f}')\n"
+        "if length > 1e9:\n    break\nloss = gt.mean(gt.square(x @ w - y))", "[v, w]", DATA + "sizes = []")),
     "before the tape": ("graph-break", "matmul", whole(
         "h = x @ w  # here\nwith gt.GradientTape() as tape:\n    loss = gt.mean(h * h)\ng = tape.gradient(loss, w)")),
     "after the tape": ("graph-break", "matmul", whole(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -223,3 +224,34 @@ def test_scopes_nest() -> None:
 
 def test_every_observer_method_is_forwarded() -> None:
     assert all(name in vars(Fanout) for name in vars(Observer) if name.startswith("on_"))
+
+
+@pytest.mark.parametrize(("how", "take"), [
+    ("numpy", lambda t: t.numpy()), ("item", lambda t: t.item()), ("tolist", lambda t: t.tolist()),
+    ("array", np.asarray), ("array", lambda t: np.array([t, 1.0])), ("float", float), ("int", int),
+    ("complex", complex), ("float", math.sqrt), ("int", lambda t: "abcdef"[gt.cast(t, "int64")]),
+])
+def test_an_observer_is_told_what_leaves(how: str, take: Any) -> None:
+    variable = gt.Variable(2.0)
+    for tensor in (variable, gt.square(variable)):
+        with gt.observe(Log()) as log:
+            take(tensor)
+        assert isinstance(log, Log)
+        (left, said), *_ = log.of("on_leave")
+        assert said == how
+        assert left is tensor or how == "int"
+
+
+def test_what_the_engine_reads_does_not_leave(rng: np.random.Generator) -> None:
+    variables, loss = network(rng)
+    optimizer = gt.optimizers.Adam(0.1)
+    with gt.observe(Log()) as log:
+        with gt.GradientTape() as tape:
+            y = loss()
+        optimizer.apply_gradients(zip(tape.gradient(y, variables), variables, strict=True))
+        gt.gather(variables[0], gt.constant([0, 1]))
+        variables[0].assign(variables[0] * 0.5)
+        assert y.shape == ()
+        repr(y), f"{y:.3f}"
+    assert isinstance(log, Log)
+    assert not log.of("on_leave")

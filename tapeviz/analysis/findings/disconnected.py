@@ -6,10 +6,10 @@ from collections import defaultdict
 
 import numpy as np
 
+from tapeviz.analysis import none_reason
 from tapeviz.analysis.findings import kinds
 from tapeviz.analysis.findings.context import Context
 from tapeviz.analysis.findings.finding import Finding
-from tapeviz.analysis.none_reason import NoneReason, why_none
 from tapeviz.recording.schema import NONE, State
 
 TITLES = {
@@ -31,7 +31,7 @@ def disconnected(context: Context) -> list[Finding]:
         return []
     missing = (results["state"] == State.NONE) | (results["state"] == State.ZERO_UNCONNECTED)
     connected = set(results["variable"][~missing & (results["variable"] != NONE)].tolist())
-    found: dict[tuple[str, str, int], list[tuple[NoneReason, int, bool]]] = defaultdict(list)
+    found: dict[tuple[str, str, int], list[tuple[none_reason.NoneReason, int, bool]]] = defaultdict(list)
     seen: set[tuple[int, int, str]] = set()
     for row in results[missing]:
         pass_, variable = int(row["pass"]), int(row["variable"])
@@ -42,7 +42,7 @@ def disconnected(context: Context) -> list[Finding]:
         seen.add(key)
         if variable != NONE and (variable in connected or not recording.variable(variable).trainable):
             continue
-        reason = why_none(recording, pass_, int(row["source"]), facts)
+        reason = none_reason.why_none(recording, pass_, int(row["source"]), facts)
         if reason is not None:
             alone = not bool((~missing & (results["pass"] == pass_)).any())
             found[reason.reason, reason.file, reason.line].append((reason, pass_, alone))
@@ -75,7 +75,7 @@ def _flat(context: Context) -> list[Finding]:
     return []
 
 
-def _finding(context: Context, group: list[tuple[NoneReason, int, bool]]) -> Finding:
+def _finding(context: Context, group: list[tuple[none_reason.NoneReason, int, bool]]) -> Finding:
     reason, pass_, alone = group[0]
     names = tuple(dict.fromkeys(member.source for member, _, _ in group))
     alone = any(one for _, _, one in group)

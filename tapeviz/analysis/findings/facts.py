@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeviz.analysis.findings.dataflow import Program
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, PassKind, State, Status, What
 
@@ -243,6 +244,11 @@ class Facts:
     def source_lines(self) -> dict[str, list[str]]:
         """Every source file as lines, by path."""
         return {source.path: source.text.splitlines() for source in self.recording.sources}
+
+    @cached_property
+    def program(self) -> Program:
+        """The user's program as syntax trees."""
+        return Program(self.source_lines)
 
     def defined_at(self, name: str, file: str, line: int) -> int:
         """The line nearest above (or inside a loop, anywhere) where a name was last given a value; 0 if none."""
