@@ -175,6 +175,12 @@ class Actions(QObject):
     def last_step(self) -> None:
         self._playback.last()
 
+    def step_to_selected(self) -> None:
+        if self._playback.to_selected():
+            self._window.graph_panel().set_stepping(True)
+        else:
+            self._window.say("The backward pass does not undo the selected operation")
+
     def play(self) -> None:
         self._playback.toggle()
 

@@ -67,6 +67,8 @@ COMMANDS: tuple[Command, ...] = (
     _c("step.first", "First backward step", "Ctrl+Home", "Step",
        "The step at the loss, where the pass begins", "first_step"),
     _c("step.last", "Last backward step", "Ctrl+End", "Step", "The last step of this backward pass", "last_step"),
+    _c("step.selected", "Step to the selected operation", "Ctrl+F10", "Step",
+       "Undo everything down to the operation that is selected", "step_to_selected"),
     _c("step.play", "Play or pause the backward pass", "Space", "Step",
        "Walk through the backward pass, two steps a second", "play"),
     _c("step.iteration.next", "Next iteration", "Ctrl+Right | ]", "Step",

@@ -20,6 +20,8 @@ class Playback(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(PLAY_MS)
         self._timer.timeout.connect(self._tick)
+        self._until: tuple[int, object] | None = None     # operation and pass: the paused script undoes down to it
+        session.focus_changed.connect(self._go_on)
 
     @property
     def playing(self) -> bool:
@@ -57,6 +59,48 @@ class Playback(QObject):
 
     def last(self) -> None:
         self.to(self.position()[1] - 1)
+
+    def to_selected(self) -> bool:
+        """Go to the step that undoes the selected operation; False if this pass does not undo it.
+
+        While the script is paused in the pass, it undoes everything down to the operation first.
+        """
+        session = self._session
+        op, step = session.focus.op, session.focus.step
+        if op is None:
+            return False
+        if step is not None:
+            self.to(step)
+            return True
+        if session.state != "paused" or session.worker is None or not session.paused_at \
+                or session.paused_at.get("where") != "node":
+            return False
+        self._until = op, session.paused_at.get("pass")
+        session.worker.step("node")
+        return True
+
+    def _go_on(self, _: object = None) -> None:
+        """The script has paused at its next backward step: is it the one that was asked for?"""
+        session = self._session
+        if self._until is None:
+            return
+        paused = session.paused_at or {}
+        if session.state != "paused" or session.worker is None or paused.get("where") != "node":
+            if session.state != "running":
+                self._until = None
+            return
+        recording, (op, pass_) = session.recording, self._until
+        if recording is None or not isinstance(pass_, int):
+            self._until = None
+            return
+        steps = recording.steps_of(pass_)
+        undone = steps["step"][steps["op"] == op]
+        if not len(undone) and paused.get("pass") == pass_:
+            session.worker.step("node")
+            return
+        self._until = None
+        if len(undone):       # the last operation of a pass: the script has gone on into the next pass
+            session.set_focus(pass_=pass_, step=int(undone[0]))
 
     def toggle(self) -> None:
         """Play, or stop playing; at the end it starts again from the first step."""

@@ -127,3 +127,30 @@ def _paused_anew(session: Session, before: object) -> bool:
 
 def _looks_at(session: Session, step: int) -> bool:
     return session.focus.step == step
+
+
+def test_the_paused_script_undoes_down_to_the_selected_operation(run, window: MainWindow, qtbot: QtBot) -> None:
+    run(100_000)
+    session = window.session
+    qtbot.waitUntil(lambda: session.recording is not None and len(session.recording.iterations) > 3, timeout=20_000)
+    window.commands["run.pause"].trigger()
+    qtbot.waitUntil(lambda: session.state == "paused", timeout=20_000)
+    window.commands["run.node"].trigger()
+    qtbot.waitUntil(lambda: (session.paused_at or {}).get("where") == "node" and session.state == "paused"
+                    and session.focus.op == (session.paused_at or {}).get("op"), timeout=20_000)
+    recording = session.recording
+    assert recording is not None
+    pass_ = session.focus.pass_
+    assert pass_ is not None
+    tanh, matmul = (next(op for op in recording.ops_of(session.focus.iteration) if recording.op_name(op) == name)
+                    for name in ("tanh", "matmul"))
+    assert matmul < tanh
+    session.set_focus(op=matmul)
+    assert session.focus.step is None
+    window.commands["step.selected"].trigger()
+    qtbot.waitUntil(lambda: session.focus.op == matmul and session.focus.step is not None, timeout=20_000)
+    assert session.focus.pass_ == pass_
+    assert recording.steps_of(pass_)["op"].tolist()[-1] == matmul
+    assert session.state == "paused"
+    window.commands["run.stop"].trigger()
+    qtbot.waitUntil(lambda: session.state == "stopped", timeout=10_000)
