@@ -23,6 +23,7 @@ QToolBar { background: $surface; border: none; border-top: 1px solid $border; bo
            spacing: $px6; padding: 0 $px10; }
 QToolBar::separator { background: $border; width: 1px; margin: $px4 $px8; }
 QToolBar QLabel { background: transparent; }
+QToolBar QToolButton#qt_toolbar_ext_button { qproperty-icon: url("$chevron"); padding: 0; border: none; min-width: 0; }
 QStatusBar { background: $window; color: $text; min-height: $px24; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $muted; background: transparent; }
@@ -33,7 +34,7 @@ QTabBar::tab { background: transparent; color: $muted; padding: 0 $px12; height:
                border-bottom: $px2 solid transparent; font-weight: 400; }
 QTabBar::tab:selected { background: $surface; color: $text; border-bottom: $px2 solid $accent; font-weight: 600; }
 QTabBar::tab:hover:!selected { background: $hover_window; color: $text; }
-QTabBar::tab:focus { color: $text; border: $px2 solid $focus; }
+QTabBar::tab:focus { color: $text; border: $px2 solid $focus; padding: 0 $px10; height: $px30; }
 QTabBar::tab:disabled { color: $faded; }
 QTabBar QToolButton { background: $raised; border: 1px solid $control; }
 QTabWidget::pane { border: none; background: $surface; }

@@ -196,7 +196,7 @@ def stylesheet(theme: Theme) -> str:
     return Template(TEMPLATE).substitute(tokens)
 
 
-_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 24, 26, 28, 32, 42)
+_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 24, 26, 28, 30, 32, 42)
 _SIZES = (10.5, 11, 11.5, 12, 12.5, 13, 20)
 
 

@@ -202,7 +202,10 @@ class MainWindow(QMainWindow):
         session = self.session
         shown = session.recording is not None or session.script is not None
         blocked = session.problem is not None and session.problem.blocks and session.script is None
-        self.stack.setCurrentWidget(self.workbench if shown and not blocked else self.start_page)
+        page = self.workbench if shown and not blocked else self.start_page
+        if page is not self.stack.currentWidget():
+            self.stack.setFocus()       # else a button of the toolbar or a tab would have the keyboard after this
+            self.stack.setCurrentWidget(page)
         self.strip.setVisible(session.recording is not None)
         name = session.script.name if session.script is not None else (
             session.recording.path.name if session.recording is not None else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import cast
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
@@ -23,7 +24,7 @@ from tapeviz.gui.panels import PANELS, PanelSpec
 from tapeviz.gui.perspectives import BY_ID, PERSPECTIVES, Perspective
 from tapeviz.gui.session import Session
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 _AREA = Qt.DockWidgetArea
 _ACROSS, _DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
 PERSPECTIVE_IDS = tuple(perspective.id for perspective in PERSPECTIVES)
@@ -84,7 +85,6 @@ class Bench(QMainWindow):
         self.perspective = perspective
         self._session = session
         self._unsized = True
-        self._restored = False
         self._state: QByteArray | None = None
         self._dragged: dict[str, int] = {}
         self._before_drag: dict[str, QSize] = {}
@@ -126,9 +126,24 @@ class Bench(QMainWindow):
         """Whether it has been on the screen: before, its sizes mean nothing."""
         return not self._unsized
 
-    def restore(self, state: QByteArray) -> None:
-        """An arrangement of an earlier start, to be taken when it is shown."""
-        self._state = state
+    def keep(self) -> QByteArray:
+        """The arrangement, for a later start: a line with the sizes the user gave, then what Qt keeps of the docks.
+
+        The sizes in Qt's part are those of a window of that moment: restored before the window has its own size
+        they come out as other sizes, and an arrangement nobody touched would be a little different at every start.
+        """
+        return QByteArray(json.dumps(self._dragged).encode() + b"\n" + bytes(self.saveState(LAYOUT_VERSION).data()))
+
+    def restore(self, kept: QByteArray) -> None:
+        """An arrangement of an earlier start, to be taken when it is shown; of another version: as delivered."""
+        head, _, state = bytes(kept.data()).partition(b"\n")
+        try:
+            sizes = json.loads(head)
+        except ValueError:
+            return
+        if isinstance(sizes, dict) and all(isinstance(size, int) for size in sizes.values()):
+            self._dragged = {place: sizes[place] for place in ("left", "right", "bottom") if place in sizes}
+            self._state = QByteArray(state)
 
     def _arrange(self) -> None:
         perspective = self.perspective
@@ -168,10 +183,6 @@ class Bench(QMainWindow):
         Left to itself Qt gives what a growing window gains to the docks at the right and at the bottom.
         """
         perspective, scale, fronts = self.perspective, self._session.theme.scale, self._fronts()
-        if self._unsized and self._restored:
-            self._unsized = False
-            self._remember()
-            return
         self._unsized = False
         self._lay_out()
         left, _, right = perspective.widths(self.width(), scale)
@@ -193,10 +204,13 @@ class Bench(QMainWindow):
         return {place: dock.size() for place, dock in self._fronts().items()}
 
     def _remember(self) -> None:
-        """The user has dragged something: these sizes stay when the window grows."""
-        for place, dock in self._fronts().items():
-            if place != "stage":
-                self._dragged[place] = dock.height() if place == "bottom" else dock.width()
+        """The user has dragged something: what has another size now keeps it when the window grows."""
+        for place, size in self._sizes().items():
+            before = self._before_drag.get(place, size)
+            if place == "bottom" and size.height() != before.height():
+                self._dragged[place] = size.height()
+            elif place in ("left", "right") and size.width() != before.width():
+                self._dragged[place] = size.width()
 
     def _lay_out(self) -> None:
         layout = self.layout()
@@ -219,7 +233,8 @@ class Bench(QMainWindow):
         if self._unsized:
             # Only now: docks that are put together before the window is shown leave tab bars behind (Qt 6.11).
             self._arrange()
-            self._restored = self._state is not None and self.restoreState(self._state, LAYOUT_VERSION)
+            if self._state is not None:
+                self.restoreState(self._state, LAYOUT_VERSION)
             self._size()
             self._after_show.start()
 
@@ -306,7 +321,7 @@ class Workbench(QStackedWidget):
 
     def states(self) -> dict[str, QByteArray]:
         """Every arrangement as it is now, to be kept for the next start."""
-        changed = {id: bench.saveState(LAYOUT_VERSION) for id, bench in self._benches.items() if bench.sized}
+        changed = {id: bench.keep() for id, bench in self._benches.items() if bench.sized}
         return self._states | changed
 
     def take_states(self, states: dict[str, QByteArray]) -> None:

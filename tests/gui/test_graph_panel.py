@@ -423,3 +423,12 @@ def test_a_closed_panel_is_freed(qtbot: QtBot, opened: Session) -> None:
     del panel
     gc.collect()
     assert gone() is None
+
+
+def test_in_a_narrow_panel_no_word_of_the_bar_is_cut(panel: GraphPanel, qtbot: QtBot) -> None:
+    panel.setMinimumSize(160, 100)      # as in a dock
+    for width, roomy in ((900, True), (330, False)):
+        shown(qtbot, panel, width, 400)
+        assert all(button.isVisible() == roomy for button in panel._buttons)
+        segments = [panel._direction.button(index) for index in range(3)]
+        qtbot.waitUntil(lambda: all(one.width() >= one.sizeHint().width() for one in segments))  # noqa: B023

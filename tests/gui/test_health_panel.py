@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins
 from tapeviz.analysis.series import HealthMap
+from tapeviz.gui.health.legend import legend_lines
 from tapeviz.gui.health.panel import HealthPanel
 from tapeviz.gui.health.rows import rows_of
 from tapeviz.gui.health.view import HealthView
@@ -215,3 +216,9 @@ def test_a_gradient_that_is_none_is_drawn_as_such(qtbot: QtBot, session: Session
     panel.show()
     row = panel.view.rows.names.index("unused")
     assert panel.view.rows.value_text(row, 3) == "None"
+
+
+@pytest.mark.parametrize(("width", "lines"), [(900, 1), (560, 2), (330, 3)])
+def test_the_special_tiles_take_the_lines_they_need(width: int, lines: int) -> None:
+    assert legend_lines(width, 460, DARK) == lines
+    assert legend_lines(width, 150, DARK) == 1      # no room below: the rows come first

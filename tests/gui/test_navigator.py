@@ -9,9 +9,10 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.structure import structure_rows
 from tapeviz.gui.navigator.panel import EMPTY, NavigatorPanel
-from tapeviz.gui.navigator.rows import StructureModel
+from tapeviz.gui.navigator.rows import StructureModel, leaves_a_name
 from tapeviz.gui.session import Session
 from tapeviz.gui.stagebar import EmptyState
+from tapeviz.gui.theme import Theme
 
 
 @pytest.fixture
@@ -90,3 +91,10 @@ def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester, trained: Session)
     qtmodeltester.check(model)
     model.show_rows(structure_rows(trained.recording, 2))
     assert model.rowCount() == 9
+
+
+def test_a_name_goes_before_its_sparkline(dark: Theme) -> None:
+    font = dark.ui_font(12)
+    assert leaves_a_name(40, "W1", font)
+    assert not leaves_a_name(40, "decoder/kernel", font)
+    assert leaves_a_name(100, "decoder/attention/kernel", font), "enough of it to be told apart"

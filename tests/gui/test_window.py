@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QTabBar
 from pytestqt.qtbot import QtBot
 
 from tapeviz.gui.app import fit, make_window
+from tapeviz.gui.cards import ExampleCard
 from tapeviz.gui.perspectives import BY_ID
 from tapeviz.gui.preferences import Preferences
 from tapeviz.gui.session import Session
@@ -156,7 +157,8 @@ def test_no_tab_bar_is_left_over(window: MainWindow, qtbot: QtBot) -> None:
         assert len(titles) == len(set(titles)), titles
 
 
-def test_what_the_user_dragged_stays(window: MainWindow, qtbot: QtBot) -> None:
+def drag_findings(window: MainWindow, qtbot: QtBot) -> int:
+    """Drag the left edge of the findings by 160 px; returns their width before."""
     bench = window.workbench.bench
     qtbot.wait(20)
     edge = bench.docks["findings"].geometry().topLeft() + QPoint(-2, 100)
@@ -167,6 +169,12 @@ def test_what_the_user_dragged_stays(window: MainWindow, qtbot: QtBot) -> None:
         qtbot.mouseMove(bench, edge - QPoint(160, 0))
         qtbot.wait(20)
     qtbot.mouseRelease(bench, Qt.MouseButton.LeftButton, pos=edge - QPoint(160, 0))
+    return before
+
+
+def test_what_the_user_dragged_stays(window: MainWindow, qtbot: QtBot) -> None:
+    bench = window.workbench.bench
+    before = drag_findings(window, qtbot)
     assert abs(bench.docks["findings"].width() - before - 160) <= 8
     window.resize(1700, 900)
     qtbot.wait(20)
@@ -214,6 +222,54 @@ def test_layout_theme_and_recent_files_come_back(session: Session, qtbot: QtBot,
     assert again.theme == LIGHT
     assert second.workbench.perspective == "step"
     assert second.preferences.recent() == [recording_path.resolve()]
+
+
+def _sizes_of_docks(window: MainWindow) -> dict[str, tuple[int, int]]:
+    docks = window.workbench.bench.docks
+    return {id: (docks[id].width(), docks[id].height()) for id in ("findings", "operations", "health", "navigator")}
+
+
+def test_an_arrangement_comes_back_with_its_sizes(qtbot: QtBot, tmp_path: Path, recording_path: Path) -> None:
+    def start(*, empty: bool) -> MainWindow:
+        preferences = Preferences(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+        window = make_window(Session(preferences.theme()), preferences)
+        if not empty:
+            window.open_path(recording_path)
+        window.resize(1280, 720)
+        window.show()
+        qtbot.wait(20)
+        if empty:       # with the start page in front the docks have no size yet
+            window.open_path(recording_path)
+        qtbot.waitUntil(lambda: not window.session.working)
+        return window
+
+    def end(window: MainWindow) -> None:
+        window.close()
+        window.session.close()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    first = start(empty=False)
+    delivered = _sizes_of_docks(first)
+    end(first)
+    second = start(empty=True)
+    assert _sizes_of_docks(second) == delivered
+    drag_findings(second, qtbot)
+    dragged = _sizes_of_docks(second)
+    assert dragged["findings"][0] > delivered["findings"][0] + 100
+    end(second)
+    third = start(empty=True)
+    assert _sizes_of_docks(third) == dragged
+    end(third)
+
+
+def test_no_button_gets_the_keyboard_when_the_start_page_goes(window: MainWindow, qtbot: QtBot,
+                                                              recording_path: Path) -> None:
+    window.show_start_page()
+    card = window.start_page.findChildren(ExampleCard)[0]
+    card.setFocus()
+    window.open_path(recording_path)
+    qtbot.wait(20)
+    assert window.focusWidget() is window.stack
 
 
 def test_a_dropped_recording_is_opened(session: Session, qtbot: QtBot, recording_path: Path) -> None:

@@ -181,6 +181,7 @@ class GraphPanel(QWidget):
         if self._fold.isChecked():
             graph = fold(whole, LIMIT, [key for key, _ in self._opened], self._around)
         self._fold.setVisible(len(whole.nodes) > LIMIT)
+        self._make_room()
         self._layouter.request(graph)
         self._show_crumbs()
 
@@ -308,7 +309,16 @@ class GraphPanel(QWidget):
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
+        self._make_room()
         self._show_crumbs()
+
+    def _make_room(self) -> None:
+        """Where the bar is too narrow for all, zooming is left to wheel and keys: cut words say nothing."""
+        shown = [button for button in (self._fold, self._progress) if not button.isHidden()]
+        wanted = 20 + sum(widget.sizeHint().width() + 4 for widget in (*shown, self._direction))
+        roomy = wanted + sum(tool.maximumWidth() + 4 for tool in self._buttons) <= self.width()
+        for tool in self._buttons:
+            tool.setVisible(roomy)
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:

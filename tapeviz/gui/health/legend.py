@@ -16,12 +16,19 @@ _TILE, _HEIGHT = 28, 13
 _SPECIALS = ((Special.NAN, ""), (Special.POSINF, ""), (Special.ZERO, "0"), (Special.UNDERFLOW, "underflow"),
              (Special.NONE, "None"), (Special.NOT_CAPTURED, "not captured"))
 _SPECIALS_WIDTH = 390
+LEGEND_LINE = 24            # of special tiles
 
 
 def legend_lines(width: int, height: int, theme: Theme) -> int:
-    """2 where the special tiles do not fit beside the scale, if there is room for a second line at all."""
-    fits = width >= theme.px(12 + 92 + 9 * _TILE + 24 + _SPECIALS_WIDTH)
-    return 1 if fits or height < theme.px(LEGEND_FROM + 24) else 2
+    """1 where the special tiles fit beside the scale, else as many lines as they need below it, if there is room."""
+    if _fits_beside(width, theme):
+        return 1
+    needed = 2 if width >= theme.px(12 + _SPECIALS_WIDTH) else 3
+    return needed if height >= theme.px(LEGEND_FROM + LEGEND_LINE * (needed - 1)) else 1
+
+
+def _fits_beside(width: int, theme: Theme) -> bool:
+    return width >= theme.px(12 + 92 + 9 * _TILE + 24 + _SPECIALS_WIDTH)
 
 
 def draw_legend(painter: QPainter, g: Geometry, width: int, total: int, absolute: bool, theme: Theme) -> None:
@@ -60,20 +67,24 @@ def draw_legend(painter: QPainter, g: Geometry, width: int, total: int, absolute
             painter.drawText(QRectF(g.left + i * tile - 10, below, tile + 20, theme.px(14)),
                              Qt.AlignmentFlag.AlignHCenter, text)
     lines = legend_lines(width, total, theme)
-    if lines == 1 and width < theme.px(12 + 92 + 9 * _TILE + 24 + _SPECIALS_WIDTH):
+    if lines == 1 and not _fits_beside(width, theme):
         return
     if lines == 1:
         x, y = float(g.left + 9 * tile + theme.px(28)), top - theme.px(2)
     else:
         x, y = float(max(g.names, min(g.left, width - theme.px(_SPECIALS_WIDTH)))), below + theme.px(17)
-    _draw_specials(painter, QPointF(x, y), theme)
+    if lines < 3:
+        _draw_specials(painter, QPointF(x, y), theme, _SPECIALS)
+        return
+    for line in range(2):
+        _draw_specials(painter, QPointF(x, y + line * theme.px(LEGEND_LINE)), theme, _SPECIALS[4 * line:4 * line + 4])
 
 
-def _draw_specials(painter: QPainter, at: QPointF, theme: Theme) -> None:
+def _draw_specials(painter: QPainter, at: QPointF, theme: Theme, specials: tuple[tuple[Special, str], ...]) -> None:
     font = theme.ui_font(11.5)
     metrics = QFontMetricsF(font)
     x, height = at.x(), theme.px(16)
-    for special, word in _SPECIALS:
+    for special, word in specials:
         draw_special(painter, QRectF(round(x), at.y(), theme.px(26), height), special, theme)
         x += theme.px(26 + 5)
         if word:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
 from tapeviz.gui.health.cells import NAN, Cells, runs
 from tapeviz.gui.health.geometry import Geometry, arrange, ticks
-from tapeviz.gui.health.legend import draw_legend, legend_lines
+from tapeviz.gui.health.legend import LEGEND_LINE, draw_legend, legend_lines
 from tapeviz.gui.health.marks import LEAST_WIDTH, WORD, draw_cell
 from tapeviz.gui.health.rows import Rows
 from tapeviz.gui.painting import guarded
@@ -143,7 +143,7 @@ class HealthView(QWidget):
 
     def geometry_now(self) -> Geometry:
         width = self.width() - (self._bar.width() if self._bar.isVisibleTo(self) else 0)
-        height = self.height() - (legend_lines(width, self.height(), self._theme) - 1) * self._theme.px(24)
+        height = self.height() - (legend_lines(width, self.height(), self._theme) - 1) * self._theme.px(LEGEND_LINE)
         return arrange(width, height, self._cells.rows, self.span, self._bar.value(), self._theme)
 
     def _place_bar(self) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPolygonF
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tapeviz.analysis.format import plain
@@ -109,6 +109,8 @@ def _paint_row(painter: QPainter, box: QRectF, row: StructureRow, theme: Theme) 
     swatch = QRectF(box.left(), box.center().y() - theme.px(7), theme.px(SWATCH), theme.px(14))
     _paint_swatch(painter, swatch, row.size.code, theme)
     right = box.right()
+    left = swatch.right() + theme.px(7)
+    font, small = theme.ui_font(12), theme.mono_font(10.5)
     if row.variable is None:
         painter.setFont(theme.mono_font(11.5))
         painter.setPen(colour(theme.text))
@@ -116,12 +118,10 @@ def _paint_row(painter: QPainter, box: QRectF, row: StructureRow, theme: Theme) 
         width = QFontMetricsF(painter.font()).horizontalAdvance(number)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number)
         right -= width + theme.px(6)
-    else:
+    elif row.spark.size and leaves_a_name(right - left - theme.px(SPARK + 6), row.name, font):
         spark = QRectF(right - theme.px(SPARK), box.top() + 5, theme.px(SPARK), box.height() - 10)
         _paint_spark(painter, spark, row.spark, theme)
         right = spark.left() - theme.px(6)
-    left = swatch.right() + theme.px(7)
-    font, small = theme.ui_font(12), theme.mono_font(10.5)
     name = elided(row.name, font, right - left, middle=True)
     taken = QFontMetricsF(font).horizontalAdvance(name)
     flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -133,6 +133,11 @@ def _paint_row(painter: QPainter, box: QRectF, row: StructureRow, theme: Theme) 
         painter.setFont(small)
         painter.setPen(colour(theme.muted))
         painter.drawText(QRectF(right - room, box.top(), room, box.height()), flags, row.shape)
+
+
+def leaves_a_name(room: float, name: str, font: QFont) -> bool:
+    """Whether beside the sparkline there is room for the name, or for enough of it to be told apart."""
+    return room >= min(QFontMetricsF(font).horizontalAdvance(name), QFontMetricsF(font).horizontalAdvance("m" * 8))
 
 
 def _paint_swatch(painter: QPainter, box: QRectF, code: int | Special, theme: Theme) -> None:
