@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QSpinBox, QToolBar, QToolButton, QWidget
 
 from tapeviz.gui.icons import icon
@@ -125,7 +125,8 @@ class MainToolBar(QToolBar):
         self.slider.setMinimumWidth(theme.px(56))
         self.slider.setMaximumWidth(theme.px(180))
         # The wider of its two words, so that nothing moves when the script is held.
-        self.run_button.setFixedWidth(theme.px(96))
+        word = QFontMetrics(theme.ui_font(12.5, 600)).horizontalAdvance("Resume")
+        self.run_button.setFixedWidth(word + theme.px(16 + 8 + 2 * 14) + 10)     # icon, gap, padding, what Qt adds
         self.iteration.setFixedWidth(theme.px(72))
         digits = self.fontMetrics()
         self.step_label.setMinimumWidth(digits.horizontalAdvance("Backward step 888 of 888"))

@@ -197,6 +197,16 @@ def test_themes_and_text_size(window: MainWindow, qtbot: QtBot) -> None:
     assert window.session.theme.scale == 1.0
 
 
+@pytest.mark.parametrize("scale", [0.8, 1.0, 2.0])
+def test_the_run_button_has_room_for_its_longer_word(window: MainWindow, qtbot: QtBot, scale: float) -> None:
+    window.session.set_theme(window.session.theme.scaled(scale))
+    button = window.toolbar.run_button
+    narrow = button.width()
+    window.commands["run.run"].setText("Resume")
+    qtbot.wait(10)
+    assert button.sizeHint().width() <= button.width() == narrow
+
+
 def test_find_puts_the_keyboard_into_the_filter(window: MainWindow, qtbot: QtBot) -> None:
     press(qtbot, window, Qt.Key.Key_Slash)
     assert QApplication.focusWidget() is window.operations_panel().filter
