@@ -27,8 +27,8 @@ def _folder() -> Path:
 
 
 @functools.cache
-def record(text: str) -> Path:
-    """The recording of a program; it must run to its end."""
+def record(text: str, fails: bool = False) -> Path:
+    """The recording of a program, which must run to its end, or must fail."""
     number = record.cache_info().misses
     script = _folder() / f"program{number}.py"
     script.write_text(text, encoding="utf-8")
@@ -38,18 +38,18 @@ def record(text: str) -> Path:
     done = subprocess.run(
         [sys.executable, "-m", "tapeviz.capture.worker", "--recording", str(place), str(script)], cwd=_folder(),
         env=environ, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode != 0) == fails, done.stderr
     return place
 
 
-def recording_of(text: str) -> Recording:
+def recording_of(text: str, fails: bool = False) -> Recording:
     """The open recording of a program."""
-    return open_recording(record(text))
+    return open_recording(record(text, fails))
 
 
-def findings_of(text: str) -> list[Finding]:
+def findings_of(text: str, fails: bool = False) -> list[Finding]:
     """What the doctor says of a program."""
-    with recording_of(text) as recording:
+    with recording_of(text, fails) as recording:
         return diagnose(recording)
 
 

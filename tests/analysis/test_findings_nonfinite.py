@@ -84,3 +84,38 @@ def test_a_program_without_gradients() -> None:
     text = "import numpy as np\nimport gradtape as gt\n\nx = gt.constant(np.array([1.0, 0.0]))\ny = gt.log(x)\n"
     first = findings_of(text)[0]
     assert (first.id, first.line, first.op) == ("nan-forward-domain", 5, "log")
+
+
+SHRINKING = """
+import numpy as np
+import gradtape as gt
+
+w = gt.Variable(np.array([0.45, 3.0]), name="w")
+for step in range(20):
+    with gt.GradientTape() as tape:
+        loss = gt.sum(gt.sqrt(w))
+"""
+
+
+@pytest.mark.parametrize(("rest", "fails"), [
+    ("    if np.isnan(float(loss)):\n        break\n", False),
+    ("    if gt.any(gt.isnan(loss)):\n        raise ValueError('lost')\n", True),
+    ("    assert np.isfinite(loss.numpy())\n", True),
+    ("    if loss.item() != loss.item():\n        raise SystemExit(3)\n", True),
+])
+def test_a_program_that_stops_before_the_gradient(rest: str, fails: bool) -> None:
+    text = SHRINKING + rest + "    w.assign_sub(0.1 + 0 * tape.gradient(loss, w))\n"
+    first = findings_of(text, fails)[0]
+    assert (first.id, first.line, first.op, first.iteration) == ("nan-forward-domain", 8, "sqrt", 5)
+
+
+def test_a_program_that_fails_after_the_training() -> None:
+    text = SHRINKING.replace("range(20)", "range(3)") + """\
+    w.assign_sub(0.1 + 0 * tape.gradient(loss, w))
+score = gt.log(gt.min(w) - 1)
+if np.isnan(score.numpy()):
+    raise ValueError("no score")
+"""
+    first = findings_of(text, fails=True)[0]
+    assert (first.id, first.op, first.iteration) == ("nan-forward-domain", "log", 2)
+    assert not problems_of(text.split("if np.isnan")[0])      # nobody cared

@@ -10,7 +10,7 @@ from tapeviz.analysis.findings.facts import ABSENT
 from tapeviz.analysis.findings.finding import Finding
 from tapeviz.analysis.findings.origins import Origin, domain_problem, first_entries, is_initial, origin_of
 from tapeviz.analysis.format import plain, sci
-from tapeviz.recording.schema import NONE, Role, What
+from tapeviz.recording.schema import NONE, Role, TensorFlag, What
 
 EXP_LIMIT = {"float16": 11.09, "float32": 88.72, "float64": 709.78}
 LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.8e308}
@@ -25,7 +25,7 @@ def nonfinite(context: Context) -> list[Finding]:
     """The first NaN or infinity that reached the loss or a gradient."""
     facts = context.facts
     if facts.harm is None:
-        return _without_gradients(context)
+        return _without_gradient(context)
     iteration, pass_ = facts.harm
     target = int(facts.passes["target"][pass_])
     if facts.value_bad[target]:
@@ -36,17 +36,38 @@ def nonfinite(context: Context) -> list[Finding]:
     return [found, *_spread(context)] if found is not None else _spread(context)
 
 
-def _without_gradients(context: Context) -> list[Finding]:
-    """A program that never asked for a gradient (yet): its last result counts."""
+def _without_gradient(context: Context) -> list[Finding]:
+    """Something that no gradient was asked for (any more): the program saw that its loss was lost, and stopped."""
     facts = context.facts
-    if len(facts.passes) or not facts.op_count:
+    last = _last_result(context)
+    if last == ABSENT or not facts.value_bad[last]:
         return []
-    made = np.flatnonzero(facts.tensors["role"] == Role.INTERMEDIATE)
-    if not len(made) or not facts.value_bad[made[-1]]:
-        return []
-    origin = origin_of(facts, int(made[-1]))
-    found = _forward(context, origin, facts.iteration_count - 1, ABSENT) if origin is not None else None
-    return [found] if found is not None else []
+    origin = origin_of(facts, last)
+    return [_forward(context, origin, facts.iteration_of(facts.maker(last)), ABSENT)] if origin is not None else []
+
+
+def _last_result(context: Context) -> int:
+    """What the program made of its numbers after the last gradient call, where that is known; else ABSENT.
+
+    That is the loss, if it was computed once more where the losses before were; and the last number of all, if there
+    was no gradient call, or the program ended with an error.
+    """
+    facts = context.facts
+    own = facts.gradient_passes
+    since = int(facts.passes["at_op"].max()) if len(facts.passes) else 0
+    made = np.flatnonzero((facts.tensors["role"] == Role.INTERMEDIATE) & (facts.tensors["op"] < facts.op_count)
+                          & (facts.tensors["op"] >= since) & (facts.tensors["flags"] & TensorFlag.INTEGER == 0))
+    if not len(made):
+        return ABSENT
+    ops = facts.ops[facts.tensors["op"][made]]
+    makers = facts.tensors["op"][facts.passes["target"][own].astype(np.int64)]
+    known = np.unique(facts.ops[makers[makers < facts.op_count]][["kind", "loc"]])
+    losses = made[np.isin(ops[["kind", "loc"]], known)]
+    if len(losses) and facts.value_bad[losses[-1]]:
+        return int(losses[-1])
+    failed = context.recording.status == "failed" or any(
+        event.kind == "exception" for event in context.recording.events)
+    return int(made[-1]) if failed or not len(facts.passes) else ABSENT
 
 
 # --- forward ------------------------------------------------------------------------------------------------------
@@ -153,7 +174,11 @@ def _bad_step(context: Context, pass_: int, op: int, inputs: list[int], outputs:
     name = facts.name_of(op)
     hidden = [t for t in (*inputs, *outputs) if t < len(facts.tensors) and facts.value_bad[t]]
     if hidden:
-        return _masked(context, pass_, op, hidden, iteration)
+        select = _hider(context, list(facts.recording.op_outputs(op)))
+        origin = origin_of(facts, hidden[0])
+        if origin is not None and facts.name_of(select if select != ABSENT else op) not in kinds.SELECT:
+            return _forward(context, origin, iteration, pass_)     # a bounded function, 1/inf: it only looks finite
+        return _masked(context, pass_, op, hidden, select, iteration)
     zeros = [t for t in inputs if t < len(facts.tensors) and facts.column("zero", facts.value_row[[t]])[0] > 0]
     evidence: dict[str, object] = {"inputs_with_zeros": [context.recording.tensor_name(t) for t in zeros]}
     if name in kinds.SINGULAR:
@@ -178,9 +203,8 @@ def _bad_step(context: Context, pass_: int, op: int, inputs: list[int], outputs:
         op=op, iteration=iteration, affected=_reached(context, pass_), evidence=evidence)
 
 
-def _masked(context: Context, pass_: int, op: int, hidden: list[int], iteration: int) -> Finding:
+def _masked(context: Context, pass_: int, op: int, hidden: list[int], select: int, iteration: int) -> Finding:
     facts = context.facts
-    select = _hider(context, list(facts.recording.op_outputs(op)))
     origin = origin_of(facts, hidden[0])
     maker = origin.op if origin is not None and origin.op != ABSENT else op
     chooser = facts.name_of(select) if select != ABSENT else facts.name_of(op)

@@ -103,7 +103,20 @@ def _signature(facts: Facts, walked: Ints) -> bytes:
     within = (position < len(walked)) & (walked[np.minimum(position, len(walked) - 1)] == makers)
     code = np.where(within, position, np.where(variables != NONE, -2 - variables, -1))
     code = np.where(known, code, -1)
-    return b"".join((ops["kind"].tobytes(), ops["loc"].tobytes(), code.tobytes()))
+    return b"".join((ops["kind"].tobytes(), ops["loc"].tobytes(), code.tobytes(), _slices(facts, walked).tobytes()))
+
+
+def _slices(facts: Facts, walked: Ints) -> Ints:
+    """Per operation that takes a part of a variable, which part: numbers in the order in which parts first appear."""
+    ops = facts.ops[walked]
+    taking = np.isin(ops["kind"], [k for k, name in enumerate(facts.kind_names) if name == "getitem"])
+    read = ops["inputs"][:, 0].astype(np.int64)
+    of_variable = facts.tensors["variable"][np.where(read < len(facts.tensors), read, 0)] != NONE
+    found = np.full(len(walked), -1, np.int64)
+    at = np.flatnonzero(taking & of_variable & (read < len(facts.tensors)))
+    _, first, same = np.unique(ops["attrs"][at], return_index=True, return_inverse=True)
+    found[at] = np.argsort(np.argsort(first))[same]
+    return found
 
 
 def make_plan(facts: Facts, walked: Ints) -> Plan:
@@ -122,29 +135,39 @@ _EMPTY = Plan((), (), (), (), -1, "layers", ())
 
 
 class _Graph:
-    """The walked operations as lists of inputs: (maker node or -1, variable or -1, slot)."""
+    """The walked operations as lists of inputs: (maker node or -1, variable or -1, slot).
+
+    weight: per node, the variable of which it is but a form (a transposed, scaled or taken part), -1 for others
+    part: per node of those, which part of the variable it is, -1 for the whole
+    """
 
     def __init__(self, facts: Facts, walked: Ints) -> None:
         self.names = [facts.name_of(op) for op in walked.tolist()]
         position = {op: node for node, op in enumerate(walked.tolist())}
+        self._slices = _slices(facts, walked).tolist()
+        self._outputs: list[tuple[int, ...]] = []      # per input, which output of its maker it is
         self.inputs: list[list[tuple[int, int, int]]] = []
         self.reads_data: list[bool] = []      # more than one number that is neither a variable nor computed
         for op in walked.tolist():
             row, data = [], False
+            places = []
             for slot, tensor in enumerate(facts.inputs(op)):
                 if tensor < len(facts.tensors):
                     record = facts.tensors[tensor]
                     variable = int(record["variable"]) if record["variable"] != NONE else -1
                     maker = position.get(int(record["op"]), -1)
                     row.append((maker, variable, slot))
+                    places.append(int(tensor) - int(facts.ops["output"][walked[maker]]) if maker >= 0 else 0)
                     data = data or (maker < 0 and variable < 0 and bool(facts.shape(tensor)))
             self.inputs.append(row)
+            self._outputs.append(tuple(places))
             self.reads_data.append(data)
         self._find_weights()
 
     def _find_weights(self) -> None:
         """Which nodes are but a form of variables (a transposed or scaled weight), and of which one."""
         self.weight = [-1] * len(self.names)
+        self.part: list[tuple[int, ...]] = [()] * len(self.names)
         for node, inputs in enumerate(self.inputs):
             sources = {variable if variable >= 0 else self.weight[maker] if maker >= 0 else -1
                        for maker, variable, _ in inputs if maker >= 0 or variable >= 0}
@@ -152,6 +175,14 @@ class _Graph:
             formed = self.names[node] in kinds.TRANSPARENT or not (mixes or self.reads_data[node])
             if sources and -1 not in sources and formed:
                 self.weight[node] = min(sources)
+                self.part[node] = next((self._part_of(node, k) for k, (maker, _, _) in enumerate(inputs)
+                                        if maker >= 0), ()) + (
+                    (self._slices[node],) if self._slices[node] >= 0 else ())
+
+    def _part_of(self, node: int, k: int) -> tuple[int, ...]:
+        """Which part of a variable the input number k of a node is: slices taken, and outputs of split and unstack."""
+        maker, place = self.inputs[node][k][0], self._outputs[node][k]
+        return () if maker < 0 else (*self.part[maker], place) if place else self.part[maker]
 
     def _weight_of(self, maker: int, variable: int) -> int:
         return variable if variable >= 0 else self.weight[maker] if maker >= 0 else -1
@@ -161,15 +192,18 @@ class _Graph:
         count = len(self.names)
         level, came_from = [0] * count, [Hop(-1, 0)] * count
         layer_weight = [-1] * count
+        layer_part: list[tuple[int, ...]] = [()] * count
         for node in range(count):
             if self.weight[node] >= 0:
                 continue
             best, hop, weight, data = 0, Hop(-1, 0), -1, False
+            part: tuple[int, ...] = ()
             of_weights = [self._weight_of(maker, variable) for maker, variable, _ in self.inputs[node]]
             weights_only = min(of_weights, default=-1) >= 0     # then what was computed last is the signal
-            for (maker, variable, slot), of in zip(self.inputs[node], of_weights, strict=True):
+            for k, ((maker, variable, slot), of) in enumerate(zip(self.inputs[node], of_weights, strict=True)):
                 if of >= 0 and not (weights_only and variable < 0):
-                    weight = of if weight < 0 else weight
+                    if weight < 0:
+                        weight, part = of, self._part_of(node, k)
                     continue
                 data = True
                 if maker >= 0 and level[maker] >= best:
@@ -177,10 +211,11 @@ class _Graph:
             is_layer = self.names[node] in names and data and (weight >= 0 or marks == "functions")
             level[node] = best + is_layer
             came_from[node] = hop
-            layer_weight[node] = weight if is_layer else -1
-        return self._collect(level, came_from, layer_weight, marks)
+            layer_weight[node], layer_part[node] = (weight, part) if is_layer else (-1, ())
+        return self._collect(level, came_from, list(zip(layer_weight, layer_part, strict=True)), marks)
 
-    def _collect(self, level: list[int], came_from: list[Hop], layer_weight: list[int], marks: str) -> Plan:
+    def _collect(self, level: list[int], came_from: list[Hop], weights: list[tuple[int, tuple[int, ...]]],
+                 marks: str) -> Plan:
         top = max(level, default=0)
         signals: list[list[int]] = [[] for _ in range(top + 1)]
         seen = set()
@@ -190,11 +225,12 @@ class _Graph:
                     seen.add(maker)
                     signals[level[maker]].append(maker)
         way, hops_of = self._way(level, came_from, top)
-        variables = [layer_weight[hop.node] for hop in way if layer_weight[hop.node] >= 0]
-        common = Counter(variables).most_common(1)
+        used = [weights[hop.node] for hop in way if weights[hop.node][0] >= 0]
+        variables = [variable for variable, _ in used]
+        common = Counter(used).most_common(1)      # another part of the same variable is another weight
         shared = common and common[0][1] >= max(SHARED * len(variables), 2) and len(variables) >= LEAST_LEVELS - 1
         return Plan(tuple(tuple(nodes) for nodes in signals[1:top]), way, hops_of,
-                    tuple(variables), common[0][0] if shared and common else -1, marks, tuple(level))
+                    tuple(variables), common[0][0][0] if shared and common else -1, marks, tuple(level))
 
     def _way(self, level: list[int], came_from: list[Hop], top: int) -> tuple[
             tuple[Hop, ...], tuple[tuple[Hop, ...], ...]]:

@@ -171,17 +171,11 @@ def tape_growth(context: Context) -> list[Finding]:
     counts = np.diff(starts)[passes]
     recent = counts[-GROWING_FOR - 1:]
     if not (np.diff(recent) > 0).all() or counts[-1] <= GROWN * max(counts[0], 1):
-        return []
+        return _entered_again(context)
     first = int(np.argmax(counts > counts[0]))
     number = int(facts.passes["tape"][passes[first]])
     reused = number != NONE and number == int(facts.passes["tape"][passes[0]])
-    place, name = ("", 0), ""
-    if number != NONE and number < len(facts.recording.tapes):
-        place = facts.place_of_loc(int(facts.recording.tapes["loc"][number]))
-        entered = re.search(r"with\s+([A-Za-z_]\w*)\s*(?::|,|as)", facts.source_line(*place))
-        if entered:
-            name = entered[1]
-            place = (place[0], facts.defined_at(name, *place) or place[1])
+    place, name = _tape_of(context, number)
     said = (f"The same tape ({name or 'it'}, made at line {place[1]}) is used for the whole run" if reused else
             "A tensor of earlier iterations is still connected")
     return [context.finding(
@@ -193,6 +187,41 @@ def tape_growth(context: Context) -> list[Finding]:
         "Open a new tape in every iteration; carry numbers over with stop_gradient or float().",
         place=place, iteration=int(context.progress.iterations[first]), affected=(name,) if name else (),
         evidence={"first": int(counts[0]), "last": int(counts[-1])})]
+
+
+def _tape_of(context: Context, number: int) -> tuple[tuple[str, int], str]:
+    """Where a tape is made, and its name if it has one before it is entered."""
+    facts = context.facts
+    if not 0 <= number < len(facts.recording.tapes):
+        return ("", 0), ""
+    place = facts.place_of_loc(int(facts.recording.tapes["loc"][number]))
+    entered = re.search(r"with\s+([A-Za-z_]\w*)\s*(?::|,|as)", facts.source_line(*place))
+    if not entered:
+        return place, ""
+    return (place[0], facts.defined_at(entered[1], *place) or place[1]), entered[1]
+
+
+def _entered_again(context: Context) -> list[Finding]:
+    """One tape that is entered in every iteration and keeps what it recorded, though the gradients do not need it."""
+    facts, progress = context.facts, context.progress
+    used = facts.passes["tape"][progress.passes]
+    tapes = facts.recording.tapes
+    for number in np.unique(used[used < len(tapes)]).tolist():
+        iterations = np.unique(progress.iterations[used == number])
+        if not tapes["persistent"][number] or tapes["entered"][number] <= GROWING_FOR or len(iterations) <= GROWING_FOR:
+            continue
+        place, name = _tape_of(context, number)
+        if any(f"{name}.reset(" in line for line in facts.source_lines.get(place[0], [])):
+            continue
+        return [context.finding(
+            "tape-growth", "warning", "One tape records the whole run",
+            f"The same persistent tape ({name or 'it'}, made at line {place[1]}) is entered "
+            f"{int(tapes['entered'][number])} times, in iterations {int(iterations[0])} to {int(iterations[-1])}, and "
+            "keeps all that it has recorded: memory grows with every step.",
+            "Open a new tape in every iteration (with gt.GradientTape() as tape:), or call its reset().",
+            place=place, iteration=int(iterations[0]), affected=(name,) if name else (),
+            evidence={"entered": int(tapes["entered"][number]), "threshold": GROWING_FOR})]
+    return []
 
 
 # --- start values -------------------------------------------------------------------------------------------------

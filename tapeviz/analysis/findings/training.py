@@ -27,6 +27,8 @@ FEWEST = 10              # iterations before one speaks of a variable that does 
 LARGE_INPUT = 20.0       # root mean square
 COLUMN_RATIO = COLUMN_SIZE = 50.0
 FAR_BELOW = -1000.0
+STEADILY = 0.8           # share of the first half's fall that the second half brings
+FURTHER = 1.5            # times the value in the middle
 SAME_DIRECTION = 0.999
 STEADY = 0.05
 _RATE_NAMES = re.compile(r"(?i)^(lr|rate|eta|alpha|step|step_?size|learning_?rate|\w*lr|\w*rate)$")
@@ -320,15 +322,19 @@ def loss_unbounded(context: Context) -> list[Finding]:
     """The loss runs towards minus infinity: it has no lower bound."""
     progress, facts = context.progress, context.facts
     losses = progress.finite
-    if len(losses) < FEWEST or losses[-1] >= FAR_BELOW or losses[-1] >= 3 * losses[len(losses) // 2]:
+    if len(losses) < FEWEST or losses[-1] >= FAR_BELOW:
         return []
+    early, late = -np.diff(losses[[0, len(losses) // 2, -1]])     # one that has a bound comes to rest near it
+    if late < STEADILY * early or losses[-1] > FURTHER * losses[len(losses) // 2]:
+        return []
+    pace = "falls ever faster" if late > 1.5 * early else "falls on and on"
     scale = max(abs(float(losses[0])), 1.0)
     row = int(np.argmax(losses < -GREW * scale))
     target = int(facts.passes["target"][progress.passes[row]])
     op = facts.maker(target)
     return [context.finding(
         "loss-unbounded", "error", "The loss has no lower bound",
-        f"It runs from {plain(float(losses[0]))} to {plain(float(losses[-1]))} and falls ever faster: the training "
+        f"It runs from {plain(float(losses[0]))} to {plain(float(losses[-1]))} and {pace}: the training "
         "makes numbers large instead of learning anything.",
         "Bound the loss (a softplus or hinge of each term), add a penalty on the gradient or the weights, and check "
         "its sign.",
