@@ -235,8 +235,8 @@ class Bench(QMainWindow):
             self._arrange()
             if self._state is not None:
                 self.restoreState(self._state, LAYOUT_VERSION)
-            self._size()
-            self._after_show.start()
+        self._size()        # also when it comes back: the window may have grown meanwhile
+        self._after_show.start()
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:

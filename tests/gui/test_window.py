@@ -197,6 +197,20 @@ def test_themes_and_text_size(window: MainWindow, qtbot: QtBot) -> None:
     assert window.session.theme.scale == 1.0
 
 
+def test_an_arrangement_that_was_hidden_follows_the_window(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_perspective("step")
+    qtbot.wait(20)
+    window.show_perspective("diagnose")
+    window.resize(1700, 900)
+    qtbot.wait(20)
+    window.show_perspective("step")
+    qtbot.wait(20)
+    left, _, right = BY_ID["step"].widths(1700, 1.0)
+    docks = window.workbench.bench.docks
+    assert abs(docks["step"].width() - right) <= 8
+    assert abs(docks["source"].width() - left) <= 8
+
+
 @pytest.mark.parametrize("scale", [0.8, 1.0, 2.0])
 def test_the_run_button_has_room_for_its_longer_word(window: MainWindow, qtbot: QtBot, scale: float) -> None:
     window.session.set_theme(window.session.theme.scaled(scale))
