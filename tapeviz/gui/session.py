@@ -58,6 +58,7 @@ class Session(QObject):
         self.new_iterations = 0
         self._state = ""
         self._worker_said = ""      # the last error message of the worker
+        self._replaced: tuple[int, ...] | None = None       # the file in whose place the worker will write
         self._pending_pause: Mapping[str, object] | None = None
         self._ungrown = False
         self._next_growth = 0.0
@@ -104,6 +105,7 @@ class Session(QObject):
         self.script, self.config = config.script, config
         self._worker_said = ""
         worker = Worker(config)
+        self._replaced = _identity(worker.recording)
         try:
             worker.start()
         except OSError as error:
@@ -251,6 +253,8 @@ class Session(QObject):
 
     def _open_live(self, worker: Worker) -> None:
         try:
+            if self._replaced is not None and _identity(worker.recording) == self._replaced:
+                raise RecordingError("it was not written anew")     # yet: that is the recording of an earlier run
             self._set_recording(open_recording(worker.recording))
         except RecordingError as error:
             # The worker has not written its first bytes yet; a worker that has ended never will.
@@ -356,3 +360,12 @@ class Session(QObject):
         if self._state:
             self._state = ""
             self.worker_changed.emit("")
+
+
+def _identity(path: Path) -> tuple[int, ...] | None:
+    """Tells a file from one that is put in its place later; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -61,6 +61,7 @@ def worker_of(monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path: Path)
         monkeypatch.setattr(session_module, "Worker", PlayedWorker)
         place = recording if recording is not None else tmp_path / "none-yet.tapeviz"
         assert session.run(RunConfig(script=tmp_path / "train.py", recording=place))
+        session._replaced = None    # what is there has been written by this worker
         worker: object = session.worker
         assert isinstance(worker, PlayedWorker)
         return worker
@@ -223,6 +224,20 @@ def test_a_worker_that_never_wrote_is_a_problem(worker_of, session: Session) -> 
     session.poll()
     assert session.problem is not None
     assert session.problem.detail == "No module named numpy"
+
+
+def test_the_recording_of_an_earlier_run_is_not_taken_for_the_new_one(monkeypatch: pytest.MonkeyPatch,
+                                                                      session: Session, tmp_path: Path) -> None:
+    monkeypatch.setattr(session_module, "Worker", PlayedWorker)
+    place = make_recording(tmp_path / "train.tapeviz", iterations=5, layers=1)
+    assert session.open(place)
+    assert session.run(RunConfig(script=tmp_path / "train.py", recording=place))
+    session.poll()
+    assert session.recording is None
+    make_recording(place, iterations=2, layers=1)      # the worker begins to write
+    session.poll()
+    assert session.recording is not None
+    assert len(session.recording.iterations) == 2
 
 
 def test_closing_stops_the_script(worker_of, session: Session) -> None:
