@@ -146,7 +146,7 @@ def fill_menus(bar: QMenuBar, actions: dict[str, QAction]) -> dict[str, QMenu]:
     """The menu bar from the table; the menus by name, for those that get more (recent files, docks)."""
     menus: dict[str, QMenu] = {}
     for name in MENUS:
-        menu = bar.addMenu(name)
+        menu = bar.addMenu(f"&{name}")      # Alt+F: the way in without a mouse
         menu.setToolTipsVisible(True)
         for command in in_menu(name):
             if command.separator:

@@ -41,7 +41,7 @@ def test_every_command_is_in_its_menu_with_its_tooltip(window: MainWindow) -> No
         assert isinstance(menu, QMenu)
         for entry in menu.actions():
             if entry.objectName():
-                shown[entry.objectName()] = (action.text(), entry.toolTip())
+                shown[entry.objectName()] = (action.text().replace("&", ""), entry.toolTip())
     assert shown == {command.id: (command.menu, tooltip_of(command)) for command in COMMANDS}
 
 
@@ -53,3 +53,9 @@ def test_the_overlay_of_keys_comes_and_goes(window: MainWindow, qtbot: QtBot) ->
     assert "Next backward step: F10" in overlay.accessibleDescription()
     qtbot.keyClick(overlay, Qt.Key.Key_Escape)
     assert not overlay.isVisible()
+
+
+def test_every_menu_has_a_letter_of_its_own(window: MainWindow) -> None:
+    letters = [action.text().partition("&")[2][:1] for action in window.menuBar().actions()]
+    assert all(letters)
+    assert len(set(letters)) == len(MENUS)

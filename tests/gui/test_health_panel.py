@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins
 from tapeviz.analysis.series import HealthMap
 from tapeviz.gui.health.legend import legend_lines
-from tapeviz.gui.health.panel import HealthPanel
+from tapeviz.gui.health.panel import EMPTY, HealthPanel
 from tapeviz.gui.health.rows import rows_of
 from tapeviz.gui.health.view import HealthView
 from tapeviz.gui.session import Session
@@ -207,6 +207,10 @@ def test_without_gradients_a_sentence_says_so(qtbot: QtBot, session: Session) ->
     qtbot.addWidget(panel)
     panel.show()
     assert not panel.view.isVisible()
+    assert panel.empty.text() == EMPTY
+    session.open_script(Path("train.py"))
+    assert "Run (F5)" in panel.empty.text()
+    assert "train.py" in panel.empty.text()
 
 
 def test_a_gradient_that_is_none_is_drawn_as_such(qtbot: QtBot, session: Session, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tapeviz.gui.theme import Theme
 from tapeviz.recording.schema import NONE
 
 EMPTY = "No gradient of a variable has been recorded yet."
+UNRUN = "Press Run (F5) to see the gradients of {}."
 
 
 class HealthPanel(QWidget):
@@ -53,7 +54,8 @@ class HealthPanel(QWidget):
         column.addLayout(bar)
         column.addWidget(self.view, 1)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(EmptyState(EMPTY, self))
+        self.empty = EmptyState(EMPTY, self)
+        self._stack.addWidget(self.empty)
         self._stack.addWidget(full)
 
         self._mode.chosen.connect(self._mode_chosen)
@@ -61,6 +63,7 @@ class HealthPanel(QWidget):
             button.clicked.connect(slot)
         self.view.cell_chosen.connect(self._cell_chosen)
         session.recording_changed.connect(self._recording_changed)
+        session.worker_changed.connect(self._show_sentence)
         session.grew.connect(self._grew)
         session.focus_changed.connect(self._focus_changed)
         session.theme_changed.connect(self._theme_changed)
@@ -81,9 +84,16 @@ class HealthPanel(QWidget):
     def _show_rows(self) -> None:
         if self._map is None or not self._map.names or not len(self._map.iterations):
             self._stack.setCurrentIndex(0)
+            self._show_sentence()
             return
         self.view.set_rows(rows_of(self._map, absolute=self._mode.current == 1))
         self._stack.setCurrentIndex(1)
+
+    def _show_sentence(self, _: object = None) -> None:
+        """Whoever has opened a script sees what to do next."""
+        session = self._session
+        waits = session.recording is None and session.script is not None and not session.active
+        self.empty.setText(UNRUN.format(session.script.name) if waits and session.script is not None else EMPTY)
 
     # --- the session speaks --------------------------------------------------------------------
 
