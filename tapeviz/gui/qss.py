@@ -40,7 +40,7 @@ QTabBar QToolButton { background: $raised; border: 1px solid $control; }
 QTabWidget::pane { border: none; background: $surface; }
 QDockWidget { color: $text; font-weight: 600; titlebar-close-icon: none; }
 QDockWidget::title { background: $window; padding: $px8 $px12; border-bottom: 1px solid $border; }
-QMainWindow::separator { background: $window; width: $px4; height: $px4; }
+QMainWindow::separator { background: $gap; width: $px4; height: $px4; }
 QMainWindow::separator:hover { background: $accent; }
 QSplitter::handle { background: $window; }
 QSplitter::handle:hover { background: $accent; }

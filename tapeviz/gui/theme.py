@@ -187,6 +187,8 @@ def stylesheet(theme: Theme) -> str:
         "hover_surface": _mixed(theme.text, theme.surface, 0.06),
         "hover_window": _mixed(theme.text, theme.window, 0.06),
         "accent_hover": _mixed(theme.text, theme.accent, 0.12),
+        # Where docks have the colour of what is behind them, the gap between them is a line.
+        "gap": theme.border if theme.window == theme.surface else theme.window,
         "faded": _mixed(theme.muted, theme.surface, 0.6),
         "mono": MONO_FAMILY, "chevron": _coloured_chevron(theme.text),
     }

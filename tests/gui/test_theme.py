@@ -118,3 +118,10 @@ def test_themes_change_without_new_widgets(qtbot: QtBot, qapp: QApplication) -> 
             assert ground.name() == theme.accent, theme.name
     finally:
         qapp.setStyleSheet("")
+
+
+@EVERY
+def test_docks_are_told_apart_in_every_theme(theme: Theme) -> None:
+    gap = re.search(r"QMainWindow::separator \{ background: (#\w+);", themes.stylesheet(theme))
+    assert gap is not None
+    assert gap[1] != theme.surface
