@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tapeviz.analysis.format import shape_text
-from tapeviz.analysis.index import iteration_count, main_pass, pass_index
+from tapeviz.analysis.index import is_over, iteration_count, main_pass, pass_index
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins, special_codes
 from tapeviz.recording.reader import Recording
 from tapeviz.recording.schema import NONE, State, What
@@ -257,7 +257,8 @@ class _Loss:
             self._values.append(value)
             self._codes.append(code)
         self._settled = max(self._settled, count - _WAIT_LOSSES)
-        while self._settled < count - 1 and self._codes[self._settled] != Special.NOT_CAPTURED.value:
+        while (self._settled < count and is_over(recording, self._settled)
+               and self._codes[self._settled] != Special.NOT_CAPTURED.value):
             self._settled += 1
         y = np.array(self._values)
         with np.errstate(divide="ignore", invalid="ignore"):
