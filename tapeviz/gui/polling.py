@@ -24,7 +24,8 @@ class Diagnoser:
         self._generation = 0
         self._wanted = False
         self._next = 0.0
-        self._recording: Recording | None = None     # used by the thread only
+        self._recording: Recording | None = None     # used by the thread only, like the next
+        self._opened = -1                            # the generation for which it was opened
 
     @property
     def busy(self) -> bool:
@@ -71,9 +72,9 @@ class Diagnoser:
         self._future = None
 
     def _look(self, path: Path, generation: int) -> tuple[int, list[Finding]]:
-        if self._recording is None or self._recording.path != path:
+        if self._recording is None or self._opened != generation:       # another run may have the same place
             self._let_go()
-            self._recording = open_recording(path)
+            self._recording, self._opened = open_recording(path), generation
         self._recording.poll()
         return generation, diagnose(self._recording)
 

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.findings import Finding
 from tapeviz.capture.launcher import RunConfig
-from tapeviz.gui import session as session_module
+from tapeviz.gui import polling, session as session_module
 from tapeviz.gui.problems import Problem
 from tapeviz.gui.session import Session
+from tapeviz.recording.reader import Recording
 from tapeviz.recording.writer import Writer
 from tests.gui.conftest import settle
 from tests.recording.synthetic import make_recording
@@ -238,6 +240,18 @@ def test_the_recording_of_an_earlier_run_is_not_taken_for_the_new_one(monkeypatc
     session.poll()
     assert session.recording is not None
     assert len(session.recording.iterations) == 2
+
+
+def test_the_rules_look_at_the_new_run_in_the_same_place(monkeypatch: pytest.MonkeyPatch, session: Session,
+                                                         tmp_path: Path) -> None:
+    def count(recording: Recording) -> list[Finding]:
+        return [Finding("count", "info", str(len(recording.iterations)), "", "")]
+
+    monkeypatch.setattr(polling, "diagnose", count)
+    for iterations in (5, 2):
+        assert session.open(make_recording(tmp_path / "train.tapeviz", iterations=iterations, layers=1))
+        settle(session)
+        assert [finding.title for finding in session.findings] == [str(iterations)]
 
 
 def test_closing_stops_the_script(worker_of, session: Session) -> None:
