@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tapeviz.analysis.format import shape_text
-from tapeviz.analysis.index import iteration_count, main_pass, remembered_of_iteration
+from tapeviz.analysis.index import is_over, iteration_count, main_pass, remembered_of_iteration
 from tapeviz.analysis.magnitude import OK, Special, ratio_bins, special_codes
 from tapeviz.analysis.opcolumns import OpRows, joined
 from tapeviz.analysis.reference import reference_of
@@ -42,6 +42,7 @@ class _Run:
     def __init__(self) -> None:
         self._revision = -1
         self._over = 0                            # so many iterations are in `_settled`
+        self._firsts = np.zeros(0, dtype=np.uint32)     # where those begin
         self._settled: OpRows | None = None
         self._shown: OpRows | None = None
 
@@ -49,10 +50,16 @@ class _Run:
         if self._shown is None or self._revision != recording.revision:
             self._revision = recording.revision
             count = iteration_count(recording)
-            over = count if recording.finished else max(count - 1, 0)
+            firsts = recording.iterations["first_op"][:self._over]
+            if not np.array_equal(firsts, self._firsts):       # iterations turned out to be micro-batches of one
+                self._over, self._settled = 0, None
+            over = count
+            while over > self._over and not is_over(recording, over - 1):
+                over -= 1
             if over > self._over and recording.ops_of(over - 1).stop - self._first(recording) > _BATCH:
                 self._settled = self._with(_rows(recording, range(self._over, over)))
                 self._over = over
+                self._firsts = recording.iterations["first_op"][:over].copy()
             self._shown = self._with(_rows(recording, range(self._over, count)))
         return self._shown
 

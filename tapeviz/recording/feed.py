@@ -69,13 +69,13 @@ class Feed:
                 (version,) = self._connection.execute("PRAGMA data_version").fetchone()
                 came = version != self._version and self._read()
                 self._version = version
+                came = self._look_at_status() or came
             except READ_ERRORS as error:
                 if "locked" in str(error) or "busy" in str(error):
                     return False   # the writer is just turning it into one file: next time
                 raise RecordingError(f"{self.path}: {in_words(error)}") from None
             except RecordingError as error:
                 raise self._named(error) from None
-            came = self._look_at_status() or came
             if self.finished and self._settling and is_beside(self.path, "-wal"):
                 self._settle()
             return came
@@ -148,6 +148,7 @@ class Feed:
             return False
         said = self.meta.get("status")
         if said in FINAL:
+            self._read()   # the status is read last: records may have come since the others were
             self.status = str(said)
         elif time.monotonic() - self._looked > _ALIVE_SECONDS:
             self._looked = time.monotonic()
