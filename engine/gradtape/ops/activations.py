@@ -143,8 +143,8 @@ minimum  = op("minimum",  np.minimum, lambda m, g, y, a, b: m.where(m.less_equal
               lambda m, g, y, a, b: m.where(m.greater(a, b), g, 0.0), formula=r"\min(a, b)",
               vjps=(r"\bar y \, [a \leq b]", r"\bar y \, [a > b]"), **BINARY)
 where    = op("where",    _where, None, lambda m, g, y, c, a, b: m.where(c, g, 0.0),
-              lambda m, g, y, c, a, b: m.where(c, 0.0, g), arguments="condition a b", broadcasts=True,
-              keeps="condition", formula=r"a \ (c),\ b \ (\mathrm{not}\ c)",
+              lambda m, g, y, c, a, b: m.where(c, 0.0, g), arguments="c a b", broadcasts=True,
+              keeps="c", formula=r"a \ (c),\ b \ (\mathrm{not}\ c)",
               vjps=("", r"\bar y \, [c]", r"\bar y \, [\mathrm{not}\ c]"),
               examples=(((np.array([True, False, True]), (3,), (3,)), {}),
                         ((np.array([[True], [False]]), (2, 3), (3,)), {}),

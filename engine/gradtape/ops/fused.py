@@ -122,21 +122,21 @@ def _layer_norm_gamma(m: Any, g: Any, y: Any, x: Any, gamma: Any, beta: Any, eps
 
 
 CLASSES = np.array([2, 0])
-LABELS: dict[str, Any] = {"arguments": "labels logits"}
-TARGETS: dict[str, Any] = {"arguments": "targets predictions", "keeps": "targets predictions", "broadcasts": True}
+LABELS: dict[str, Any] = {"arguments": "l z"}       # labels and logits, as the formulas write them
+TARGETS: dict[str, Any] = {"arguments": "t p", "keeps": "t p", "broadcasts": True}      # targets and predictions
 
 # fmt: off
 softmax_cross_entropy = op(
-    "softmax_cross_entropy", _softmax_cross_entropy, _labels_rule, _logits_rule, keeps="labels logits",
+    "softmax_cross_entropy", _softmax_cross_entropy, _labels_rule, _logits_rule, keeps="l z",
     formula=r"-\sum_k l_k \ln \operatorname{softmax}(z)_k",
-    vjps=(r"-\bar y \ln \operatorname{softmax} z", r"\bar y (\operatorname{softmax} z - l)"), **LABELS)
+    vjps=(r"-\bar y \ln \operatorname{softmax}(z)", r"\bar y (\operatorname{softmax}(z) - l)"), **LABELS)
 sparse_softmax_cross_entropy = op(
-    "sparse_softmax_cross_entropy", _sparse_softmax_cross_entropy, None, _sparse_rule, keeps="labels logits",
-    formula=r"-\ln \operatorname{softmax}(z)_l", vjps=("", r"\bar y (\operatorname{softmax} z - e_l)"),
+    "sparse_softmax_cross_entropy", _sparse_softmax_cross_entropy, None, _sparse_rule, keeps="l z",
+    formula=r"-\ln \operatorname{softmax}(z)_l", vjps=("", r"\bar y (\operatorname{softmax}(z) - e_l)"),
     examples=(((CLASSES, (2, 3)), {}),), **LABELS)
 sigmoid_cross_entropy = op(
     "sigmoid_cross_entropy", _sigmoid_cross_entropy, lambda m, g, y, l, z: -g * z,
-    lambda m, g, y, l, z: g * (m.sigmoid(z) - l), keeps="labels logits", formula=r"\ln(1 + e^z) - l \, z",
+    lambda m, g, y, l, z: g * (m.sigmoid(z) - l), keeps="l z", formula=r"\ln(1 + e^z) - l \, z",
     vjps=(r"-\bar y \, z", r"\bar y (\sigma(z) - l)"), examples=((((2, 3), (2, 3)), {}), (((), ()), {})), **LABELS)
 mean_squared_error = op(
     "mean_squared_error", _mean_squared_error, lambda m, g, y, t, p: -_error_rule(m, g, y, t, p), _error_rule,
