@@ -187,8 +187,9 @@ def _vanished(context: Context, flow: Flow, row: int, time: bool) -> Finding:
            "normalisation.")
     return context.finding(
         "vanishing-depth", severity, "The gradient vanishes on its way to the first layers",
-        f"{why[0].upper()}{why[1:]}; {counted(flow.levels, 'layer')} leave {sci(first / last)} of the gradient "
-        f"({sci(last)} at the last layer, {sci(first)} at the first: a factor {plain(factor, 2)} per layer).",
+        f"{why[0].upper()}{why[1:]}. From the last of {counted(flow.levels, 'layer')} back to layer {at + 1} the "
+        f"gradient shrinks from {sci(last)} to {sci(first)}, to {sci(first / last)} of its size: a factor "
+        f"{plain(factor, 2)} per layer.",
         fix, op=op, iteration=iteration, affected=affected, evidence=evidence)
 
 
