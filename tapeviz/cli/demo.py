@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -47,5 +49,11 @@ def main(options: argparse.Namespace) -> int:
         picture = recording.parent / f"{view}.png"
         render(recording, view, picture)
         print(f"  {picture}", flush=True)
-    print(f"\nWhere there is a display: tapeviz open {recording}")
+    print(f"\nWhere there is a display: {_command()} open {recording}")
     return code
+
+
+def _command() -> str:
+    """How this command was called, as one can type it again: `make run` calls it by its path."""
+    called = Path(sys.argv[0])
+    return "tapeviz" if shutil.which("tapeviz") or called.name != "tapeviz" else str(called)
