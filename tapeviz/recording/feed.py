@@ -45,6 +45,7 @@ class Feed:
         self._allowance = Allowance(path)
         self._settling = _SETTLE_TRIES
         self._looked = 0.0
+        self._opened = self._identity()
         self._connection, self.meta = open_database(path)
         try:
             self._layouts = list(layouts_from_json(self.meta.get("records")).items())
@@ -94,15 +95,26 @@ class Feed:
         """Let go of the file; if the run is over and nobody else has it open, it becomes one single file."""
         with self._lock:
             self._connection.close()
-            if self.finished and is_beside(self.path, "-wal"):
+            if self.finished and is_beside(self.path, "-wal") and self._identity() == self._opened:
                 settle(self.path)
 
     def _settle(self) -> None:
         """Make it one single file; not while the writer is still letting go, nor beside another reader."""
         self._settling -= 1
+        if self._identity() != self._opened:      # another run has taken the place of the file that we read
+            self._settling = 0
+            return
         self._connection.close()   # our own hold is in the way, too
         settle(self.path)
         self._connection = connect_reader(self.path)
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Which file is at the path now."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _named(self, error: RecordingError) -> RecordingError:
         text = str(error)

@@ -22,6 +22,7 @@ from tapeviz.recording.rows import RecordingError
 from tapeviz.recording.schema import NONE, What
 from tapeviz.recording.writer import Writer
 from tests.recording.programs import ENDLESS, FORK, FULL_DISK, INTERRUPTED, NO_CLOSE, output_of, start
+from tests.recording.synthetic import make_recording
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="uses POSIX signals, limits or fork")
 
@@ -291,3 +292,16 @@ def test_the_database_is_sound(tmp_path: Path) -> None:
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert connection.execute("PRAGMA page_size").fetchone() == (8192,)
     connection.close()
+
+
+def test_a_recording_that_another_run_has_replaced_stays_what_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "run.tapeviz"
+    make_recording(path, iterations=3)
+    with open_recording(path) as old:
+        path.unlink()
+        make_recording(path, iterations=7)
+        (tmp_path / "run.tapeviz-wal").touch()      # as if the new run were still being written
+        old.poll()
+        assert len(old.iterations) == 3
+        assert old.value(int(old.ops["output"][0])) is not None
+    assert (tmp_path / "run.tapeviz-wal").exists()
