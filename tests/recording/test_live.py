@@ -299,7 +299,7 @@ def test_a_recording_that_another_run_has_replaced_stays_what_it_was(tmp_path: P
     make_recording(path, iterations=3)
     with open_recording(path) as old:
         path.unlink()
-        make_recording(path, iterations=7)
+        make_recording(path, iterations=7, width=5)
         (tmp_path / "run.tapeviz-wal").touch()      # as if the new run were still being written
         old.poll()
         assert len(old.iterations) == 3
