@@ -23,9 +23,16 @@ class Stopped(KeyboardInterrupt):
 
 
 class Control:
-    """What the window wants.  Works without a connection too: then nobody ever asks for anything."""
+    """What the window wants.  Works without a connection too: then nobody ever asks for anything.
 
-    def __init__(self, paused: bool = False) -> None:
+    outlives: the script goes on when the window has gone; else the run ends with it, as with Stop, and `orphaned` is
+    set: nobody but the worker itself can then see to it that it does
+    """
+
+    def __init__(self, paused: bool = False, outlives: bool = True) -> None:
+        self.outlives = outlives
+        self.orphaned = threading.Event()
+        self._closed = False
         self.flag = paused                # look closer: something is wanted
         self.stopping = False
         self._wanted = "pause" if paused else "run"
@@ -41,6 +48,11 @@ class Control:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.sendall(token.encode() + b"\n")
         threading.Thread(target=self._listen, args=(self._socket,), name="tapeviz control", daemon=True).start()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the window is there."""
+        return self._socket is not None
 
     def send(self, message: Message) -> None:
         """Tell the window; a window that has gone is not missed."""
@@ -100,6 +112,10 @@ class Control:
 
     def close(self) -> None:
         """Say no more."""
+        self._closed = True
+        self._disconnect()
+
+    def _disconnect(self) -> None:
         connection, self._socket = self._socket, None
         if connection is not None:
             connection.close()
@@ -116,9 +132,14 @@ class Control:
         self._lost()
 
     def _lost(self) -> None:
-        """The window has gone: the script goes on alone."""
-        self.close()
+        """The window has gone without a word: the script goes on alone, or ends."""
+        if self._closed:
+            return
+        self._disconnect()
         with self._changed:
             self._wanted = "run"
+            if not self.outlives:
+                self.stopping = True
+                self.orphaned.set()
             self.flag = self.stopping
             self._changed.notify_all()

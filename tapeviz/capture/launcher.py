@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,12 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What to run and how. recording None: a new file in the temporary folder."""
+    """What to run and how.
+
+    recording: None for a new file in the temporary folder
+    outlives_window: when the process that started it dies, the script goes on and its recording grows; else it ends
+        as with Stop
+    """
 
     script: Path
     argv: tuple[str, ...] = ()
@@ -46,6 +51,7 @@ class RunConfig:
     level: str = "stats"
     start_paused: bool = False
     value_budget_mb: int = 256
+    outlives_window: bool = True
 
 
 class Worker:
@@ -120,6 +126,12 @@ class Worker:
         self._command_worker({"type": "stop"})
         threading.Thread(target=self._descend, name="tapeviz stop", daemon=True).start()
 
+    def kill(self) -> None:
+        """End the process now; the recording stays as it is."""
+        self._stopping = True
+        if self._process is not None:
+            self._process.kill()
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the process has ended; returns whether it has."""
         return self._ended.wait(timeout)
@@ -139,6 +151,8 @@ class Worker:
                    "--control", str(port), "--level", config.level, "--values", str(config.value_budget_mb)]
         if config.start_paused:
             command.append("--start-paused")
+        if config.outlives_window:
+            command.append("--outlives-window")
         return [*command, "--", str(config.script.absolute()), *config.argv]
 
     def _environment(self) -> dict[str, str]:
@@ -173,7 +187,7 @@ class Worker:
             self._messages.put({"type": "error", "message": f"killed by signal {-code} ({_signal_name(-code)})"})
         else:
             state = "finished" if code == 0 else "failed"
-            if code and not self.recording.exists():
+            if code and not self.unusable and not self.recording.exists():   # else it has said itself why
                 self._messages.put({"type": "error", "message": self._last_words(code)})
         self._become(state)
         self._ended.set()
@@ -279,28 +293,39 @@ class Worker:
 def run_headless(config: RunConfig, echo: bool = True, stdout_to_stderr: bool = False) -> int:
     """Run a script to its end. Returns 0, 1 if it failed (or was killed), 2 if it could not be started.
 
+    It ends when this process does, however that may end: nobody could ever ask it to stop.  Ctrl+C stops it, a second
+    one kills it.
+
     echo: pass its output through (to stderr only, if asked for) and let it read our standard input.
     """
-    worker = Worker(config)
-    if echo:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        worker.start(stdin=None, stdout=_descriptor(sys.stderr, 2) if stdout_to_stderr else None, stderr=None)
-    else:
-        worker.start(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    worker = Worker(replace(config, outlives_window=False))
     try:
+        if echo:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            worker.start(stdin=None, stdout=_descriptor(sys.stderr, 2) if stdout_to_stderr else None, stderr=None)
+        else:
+            worker.start(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not worker.wait(0.1):
-            pass
+            _print_errors(worker)
     except KeyboardInterrupt:   # the script got it too; it may take its time to close the recording
         worker.stop()
-        worker.wait(4)
+        try:
+            worker.wait(4)
+        except KeyboardInterrupt:
+            worker.kill()
+            worker.wait(1)
         raise
-    for message in worker.poll():
-        if message["type"] == "error" and not message.get("unusable"):
-            print(f"tapeviz: {message['message']}", file=sys.stderr)
+    _print_errors(worker)
     if worker.unusable:
         return UNUSABLE
     return 0 if worker.state == "finished" else 1
+
+
+def _print_errors(worker: Worker) -> None:
+    for message in worker.poll():
+        if message["type"] == "error" and not message.get("unusable"):
+            print(f"tapeviz: {message['message']}", file=sys.stderr, flush=True)
 
 
 def _descriptor(stream: Any, otherwise: int) -> int:

@@ -26,11 +26,14 @@ def main(arguments: list[str]) -> int:
     """Returns the script's exit code, 2 if it cannot be run or recorded at all."""
     options = _parse(arguments)
     token = options.token or os.environ.pop(TOKEN, "")
-    control = Control(options.start_paused and options.control is not None)
+    control = Control(options.start_paused and options.control is not None,
+                      outlives=options.outlives_window or options.control is None)
     if options.control is not None:
         try:
             control.connect(options.control, token)
-        except OSError:   # nobody waits for us any more: the script runs all the same
+        except OSError:   # nobody waits for us any more
+            if not options.outlives_window:
+                return UNUSABLE
             control = Control()
     sys.setswitchinterval(SWITCH_SECONDS)
     meta = {"script": os.path.abspath(options.script), "argv": options.args}
@@ -56,6 +59,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--level", choices=LEVELS, default="stats")
     parser.add_argument("--values", type=int, default=256, metavar="MB", help="space for full values")
     parser.add_argument("--start-paused", action="store_true", help="stop at the first operation")
+    parser.add_argument("--outlives-window", action="store_true", help="go on when whoever started this has gone")
     parser.add_argument("script")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     return parser.parse_args(arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import signal
@@ -18,43 +19,14 @@ import pytest
 from tapeviz.capture.launcher import RunConfig, Worker, run_headless
 from tapeviz.recording.reader import open_recording
 from tapeviz.recording.schema import What
-
-ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "engine")])}
+from tests.capture.processes import ENVIRONMENT, ROOT, events, launch, output, run_worker, status, wait_for
 
 
 @pytest.fixture
 def record(tmp_path):
     """Writes a script and runs it in a worker without a window; gives the finished process and the recording's path."""
 
-    def run(text, *args, name="script.py", stdin="", options=(), cwd=None, env=None):
-        script = tmp_path / name
-        if isinstance(text, bytes):
-            script.write_bytes(text)
-        elif text is not None:
-            script.write_text(textwrap.dedent(text))
-        place = tmp_path / "run.tapeviz"
-        command = [sys.executable, "-P", "-m", "tapeviz.capture.worker", "--recording", str(place), *options, "--",
-                   str(script), *args]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, input=stdin, cwd=cwd or tmp_path,
-                              env={**ENVIRONMENT, **(env or {})})
-        return done, place
-
-    return run
-
-
-def events(place, kind):
-    with open_recording(place) as recording:
-        return [event.data for event in recording.events if event.kind == kind]
-
-
-def output(place, stream="stdout"):
-    return "".join(data["text"] for data in events(place, stream))
-
-
-def status(place):
-    with open_recording(place) as recording:
-        return recording.status
+    return functools.partial(run_worker, tmp_path)
 
 
 # --- what a script sees -------------------------------------------------------------------------------------------
@@ -210,7 +182,7 @@ def test_a_folder_is_no_script(record, tmp_path):
 
 
 def test_no_place_for_the_recording(record, tmp_path):
-    done, _ = record("print(1)", options=["--recording", str(tmp_path / "missing" / "run.tapeviz")])
+    done, _ = record("print(1)", options=("--recording", str(tmp_path / "missing" / "run.tapeviz")))
     assert done.returncode == 2
     assert "there is no folder" in done.stderr
     assert done.stdout == ""
@@ -244,27 +216,6 @@ def test_an_exception_in_a_thread_is_recorded_and_the_script_goes_on(record):
 
 
 # --- through the launcher -----------------------------------------------------------------------------------------
-
-def launch(tmp_path, text, **config):
-    script = tmp_path / "launched.py"
-    script.write_text(textwrap.dedent(text))
-    worker = Worker(RunConfig(script, recording=tmp_path / "launched.tapeviz", **config))
-    worker.start()
-    return worker
-
-
-def wait_for(worker, wanted, seconds=20):
-    """Poll until a message of this type has come; returns all messages up to it."""
-    seen = []
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        for message in worker.poll():
-            seen.append(message)
-            if message["type"] == wanted or message.get("state") == wanted:
-                return seen
-        time.sleep(0.005)
-    raise AssertionError(f"no {wanted} within {seconds} s: {seen}, {worker.output}")
-
 
 def test_a_run_from_start_to_finish(tmp_path):
     worker = launch(tmp_path, "print('hi')")
@@ -361,7 +312,8 @@ def test_the_worker_imports_no_qt_and_needs_numpy_only(record):
     """)
     found = set(eval(done.stdout))
     assert {"gradtape", "tapeviz"} <= found
-    assert not {name for name in found if not name.startswith("_")} - {"gradtape", "tapeviz", "cython_runtime"}
+    assert not {name for name in found if not name.startswith("_")} - {
+        "gradtape", "tapeviz", "cython_runtime", "sitecustomize"}
     assert "PySide6" not in found
 
 
