@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 from tapeviz.analysis.findings import diagnose
 from tapeviz.analysis.report import as_json, as_text
 from tapeviz.cli.errors import UserError, existing_file, is_recording
-from tapeviz.cli.run import add_run_options, config_of, nothing_to_see, record, shortfall
+from tapeviz.cli.run import add_run_options, config_of, nothing_to_see, record, say_where, shortfall
 from tapeviz.recording.reader import open_recording
-from tapeviz.recording.schema import SUFFIX
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,15 +31,14 @@ def main(options: argparse.Namespace) -> int:
             raise UserError(f"{target} is a recording already: -o is for a script that is run first")
         _report(target, options.json)
         return 0
-    with tempfile.TemporaryDirectory(prefix="tapeviz-") as folder:
-        options.script = options.target
-        options.output = options.output or str(Path(folder) / (target.stem + SUFFIX))
-        config = config_of(options)
-        code = record(config, stdout_to_stderr=options.json)
-        if code == 2 or config.recording is None:   # it could not even start: that has been said
-            return code
-        _report(config.recording, options.json, code)
+    options.script = options.target
+    config = config_of(options)
+    code = record(config, stdout_to_stderr=options.json)
+    if code == 2 or config.recording is None:   # it could not even start: that has been said
         return code
+    say_where(config.recording)
+    _report(config.recording, options.json, code)
+    return code
 
 
 def _report(path: Path, as_object: bool, code: int | None = None) -> None:

@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> int:
         return show_script(config)
     code = record(config)
     if code != 2 and config.recording is not None:
-        print(f"tapeviz: recorded in {_shown(config.recording)}", file=sys.stderr)
+        say_where(config.recording)
         with open_recording(config.recording) as recording:
             for note in (*shortfall(recording, code), *nothing_to_see(recording)):
                 print(f"tapeviz: {note}", file=sys.stderr)
@@ -74,10 +74,17 @@ def record(config: RunConfig, stdout_to_stderr: bool = False) -> int:
     return code
 
 
+def say_where(recording: Path) -> None:
+    """Tell where a recording is, on stderr, which the results of a command do not share."""
+    place = recording.relative_to(Path.cwd()) if recording.is_relative_to(Path.cwd()) else recording
+    print(f"tapeviz: recorded in {place}", file=sys.stderr)
+
+
 def shortfall(recording: Recording, code: int | None = None) -> Iterator[str]:
     """What a recording lacks, in sentences; code: how the script ended, if it has just been run."""
     if failed := recording.meta.get("failed"):
-        yield str(failed)
+        if code is None:   # else it was said when it happened
+            yield str(failed)
     elif code == 0 and recording.status == "killed":   # there was no room even for that sentence, or no time
         yield f"{recording.path} may lack the end of the run: the disk is full, or the script ended with os._exit"
     if (level := recording.meta.get("level")) in ("params", "tape"):
@@ -116,7 +123,3 @@ def _ended_by_signals() -> Iterator[None]:
 
 def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
-
-
-def _shown(path: Path) -> str:
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from tapeviz.analysis.focus import Focus
@@ -63,15 +62,8 @@ def render(recording: Path, view: str, out: Path, size: tuple[int, int] = (1280,
     """Draw one view of a recording into a picture, without a display."""
     check_libraries()
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from PySide6.QtCore import qInstallMessageHandler  # as above
-
+    from tapeviz.gui import messages  # as above
     from tapeviz.gui.snapshot import render as draw
 
-    qInstallMessageHandler(_told_by_qt)
+    messages.pass_on()
     draw(recording, view, out, size=size, theme=theme, focus=focus)
-
-
-def _told_by_qt(kind: object, context: object, message: str) -> None:
-    """Pass on what Qt says, but for the sizes that the offscreen platform cannot give to a window manager."""
-    if "propagateSizeHints" not in message:
-        print(message, file=sys.stderr)
