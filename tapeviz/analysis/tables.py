@@ -11,19 +11,25 @@ import numpy as np
 from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.focus import Focus
 from tapeviz.analysis.graph import Node, build_graph
-from tapeviz.analysis.magnitude import WORDS, Magnitude, Special
+from tapeviz.analysis.magnitude import OK, WORDS, Magnitude, Special, magnitude
 from tapeviz.analysis.oplist import op_rows
-from tapeviz.analysis.series import gradient_lines, health, loss_series
+from tapeviz.analysis.series import health, loss_series
 from tapeviz.analysis.steps import step_card
 from tapeviz.recording.reader import Recording
+from tapeviz.recording.schema import What
 
 Cell = str | int | float | None
+_NUMBERS = (OK, Special.ZERO.value, Special.UNDERFLOW.value)
 MOST_VALUES = 4096     # elements of one tensor in a table
 
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns and their rows. A number that is none (NaN, infinite) is None; a column `state` says what it is."""
+    """Named columns and their rows.
+
+    A number that there is none of (NaN, infinite, None, not captured) is None, and a column `state` says what it is:
+    the norm of what was finite among the elements would pass for that of all.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -49,8 +55,13 @@ def state_word(code: int) -> str:
     return WORDS[Special(code)] if code else "ok"
 
 
+def _measured(value: float, code: int) -> tuple[Cell, Cell]:
+    """A norm and the word of its state: a number where it is one."""
+    return number(value) if code in _NUMBERS else None, state_word(code)
+
+
 def _magnitude(size: Magnitude) -> tuple[Cell, Cell]:
-    return number(size.norm), "ok" if size.special is None else WORDS[size.special]
+    return _measured(size.norm, OK if size.special is None else size.special.value)
 
 
 def _graph(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
@@ -60,9 +71,9 @@ def _graph(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> l
         inputs.setdefault(edge.target, []).append(edge.source)
     return [
         Table("nodes",
-              ("node", "kind", "label", "shape", "op", "tensor", "step", "value_norm", "gradient_norm",
-               "gradient_state", "arrivals", "inputs"),
-              tuple((index, *_node(node), " ".join(map(str, inputs.get(index, []))))
+              ("node", "kind", "label", "shape", "op", "tensor", "step", "value_norm", "value_state",
+               "gradient_norm", "gradient_state", "arrivals", "inputs"),
+              tuple((index, *_node(recording, node), " ".join(map(str, inputs.get(index, []))))
                     for index, node in enumerate(graph.nodes))),
         Table("edges",
               ("source", "target", "tensor", "slot", "contribution_norm", "contribution_state", "sign", "step"),
@@ -71,15 +82,17 @@ def _graph(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> l
     ]
 
 
-def _node(node: Node) -> tuple[Cell, ...]:
-    return (node.kind.value, node.label, node.shape, node.op, node.tensor, node.step, number(node.value_norm),
+def _node(recording: Recording, node: Node) -> tuple[Cell, ...]:
+    # not node.value_norm, which is of this iteration only: a variable got its value in the one before
+    value = magnitude(None if node.tensor is None else recording.stat(node.tensor, What.VALUE))
+    return (node.kind.value, node.label, node.shape, node.op, node.tensor, node.step, *_magnitude(value),
             *_magnitude(node.gradient), node.arrivals)
 
 
 def _health(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
     shown = health(recording)
     rows = tuple(
-        (int(iteration), name, shape, number(shown.l2[r, c]), state_word(int(shown.state[r, c])),
+        (int(iteration), name, shape, *_measured(float(shown.l2[r, c]), int(shown.state[r, c])),
          number(shown.median[c]))
         for r, (name, shape) in enumerate(zip(shown.names, shown.shapes, strict=True))
         for c, iteration in enumerate(shown.iterations)
@@ -88,12 +101,13 @@ def _health(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> 
 
 
 def _plots(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> list[Table]:
-    lines = [("gradient", line) for line in gradient_lines(recording)]
-    loss = loss_series(recording)
+    shown, loss = health(recording), loss_series(recording)
+    lines = [("gradient", name, shown.iterations, shown.l2[i], shown.state[i]) for i, name in enumerate(shown.names)]
+    lines.append(("loss", loss.name, loss.x, loss.y, loss.state))
     rows = tuple(
-        (kind, line.name, int(x), number(y), state_word(int(state)))
-        for kind, line in [*lines, ("loss", loss)]
-        for x, y, state in zip(line.x, line.y, line.state, strict=True)
+        (kind, name, int(iteration), *_measured(float(value), int(state)))
+        for kind, name, *columns in lines
+        for iteration, value, state in zip(*columns, strict=True)
     )
     return [Table("plots", ("kind", "name", "iteration", "value", "state"), rows)]
 
@@ -105,8 +119,8 @@ def _ops(recording: Recording, focus: Focus, findings: Sequence[Finding]) -> lis
     return [Table("ops", columns, tuple(
         (int(rows.op[i]), int(rows.iteration[i]), int(rows.number[i]), int(rows.step[i]) or None,
          rows.names[rows.name[i]], rows.outputs[rows.output[i]], rows.shapes[rows.shape[i]], rows.files[rows.file[i]],
-         int(rows.line[i]) or None, number(rows.value[i]), state_word(int(rows.value_code[i])), number(rows.grad[i]),
-         state_word(int(rows.code[i])), float(rows.duration[i]) / 1e3)
+         int(rows.line[i]) or None, *_measured(float(rows.value[i]), int(rows.value_code[i])),
+         *_measured(float(rows.grad[i]), int(rows.code[i])), float(rows.duration[i]) / 1e3)
         for i in range(len(rows))
     ))]
 
