@@ -162,7 +162,7 @@ def test_a_second_ctrl_c_does_not_tear_what_is_being_written(tmp_path):
             time.sleep(0.01)
         said = worker.communicate(timeout=20)[1]
     assert said.count("KeyboardInterrupt") == 1
-    assert worker.returncode in (130, -signal.SIGINT)   # the last one may come when the interpreter has as good as ended
+    assert worker.returncode in (130, -signal.SIGINT)   # the last may come as the interpreter goes
     assert status(place) == "stopped"
 
 
