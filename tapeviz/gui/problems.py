@@ -12,7 +12,7 @@ from tapeviz.recording.reader import Recording
 class Problem:
     """A state that the window shows in a banner until the next run or recording."""
 
-    kind: str                 # cannot-open | cannot-start | unreadable | script-failed | nothing-recorded | killed
+    kind: str                 # cannot-open, cannot-start, unreadable, script-failed, nothing-/not-recorded, killed
     title: str
     detail: str = ""          # shown in mono: an exception line, a path
     file: str = ""
@@ -33,6 +33,10 @@ def unreadable(path: Path, reason: str) -> Problem:
     return Problem("unreadable", "The recording cannot be read any further.", reason, str(path))
 
 
+def not_recorded(path: Path, reason: str) -> Problem:
+    return Problem("not-recorded", "The script goes on, but it is no longer recorded.", reason, str(path))
+
+
 def problem_of(recording: Recording | None, state: str, said: str = "") -> Problem | None:
     """What is to be said about a run that has ended in `state`; None while it runs and when all is well.
 
@@ -46,6 +50,9 @@ def problem_of(recording: Recording | None, state: str, said: str = "") -> Probl
         words, file, line = _last_place(recording)
         return Problem("killed", "The script's process ended abruptly.", "; ".join(filter(None, (said, words))), file,
                        line, _kept(recording))
+    if recording.meta.get("failed"):
+        return Problem("not-recorded", "The end of this run was not recorded.", str(recording.meta["failed"]),
+                       str(recording.path), kept=_kept(recording))
     if state == "finished" and not len(recording.tapes):
         return Problem("nothing-recorded", "The script ran but no tape recorded anything.")
     return None

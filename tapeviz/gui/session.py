@@ -17,7 +17,7 @@ from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.focus import Focus, move
 from tapeviz.capture.launcher import RunConfig, Worker
 from tapeviz.gui.polling import Diagnoser
-from tapeviz.gui.problems import Problem, cannot_open, cannot_start, problem_of, unreadable
+from tapeviz.gui.problems import Problem, cannot_open, cannot_start, not_recorded, problem_of, unreadable
 from tapeviz.gui.theme import DARK, Theme
 from tapeviz.recording.reader import Recording, open_recording
 from tapeviz.recording.rows import RecordingError
@@ -247,6 +247,8 @@ class Session(QObject):
                 self.input_wanted.emit()
             elif kind == "error":
                 self._worker_said = str(message.get("message", ""))
+                if worker.state in ("running", "paused"):
+                    self._set_problem(not_recorded(worker.recording, self._worker_said))
         if self.recording is None:
             self._open_live(worker)
         self._set_state(worker.state)
@@ -273,8 +275,8 @@ class Session(QObject):
             if self.recording is not None:
                 self._read_on(self.recording)
                 self._ungrown, self._next_growth = True, 0.0
-            if self.problem is None:
-                self._set_problem(problem_of(self.recording, state, self._worker_said))
+            if self.problem is None or self.problem.kind == "not-recorded":      # the end tells more
+                self._set_problem(problem_of(self.recording, state, self._worker_said) or self.problem)
         self.worker_changed.emit(state)
 
     def _set_recording(self, recording: Recording | None) -> None:

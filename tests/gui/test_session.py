@@ -217,6 +217,19 @@ def test_a_worker_that_was_killed_says_how_far_it_came(worker_of, session: Sessi
     assert session.recording is not None
 
 
+def test_a_full_disk_is_told_while_the_script_goes_on(worker_of, session: Session, tmp_path: Path) -> None:
+    worker = worker_of(make_recording(tmp_path / "live.tapeviz", iterations=3, layers=1))
+    settle(session)
+    worker.messages = [{"type": "error", "message": "the disk is full"}]
+    session.poll()
+    assert session.problem is not None
+    assert (session.problem.kind, session.problem.detail) == ("not-recorded", "the disk is full")
+    assert session.active
+    worker.state = "killed"
+    session.poll()
+    assert session.problem.kind == "killed"
+
+
 def test_a_worker_that_never_wrote_is_a_problem(worker_of, session: Session) -> None:
     worker = worker_of()
     session.poll()
