@@ -6,8 +6,8 @@ from time import perf_counter_ns
 
 __gradtape__ = True   # the frames of this module are not the user's
 
-ALLOWANCE_SECONDS = 2.0    # so much nobody minds, and short runs are recorded whole
-SHARE = 0.1                # ... and after that, this part of the script's own time
+ALLOWANCE_SECONDS = 10.0   # so much nobody minds, and short runs are recorded whole
+SHARE = 0.3                # ... and after that, this part of the script's own time
 
 
 class Pace:

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.gui.app import fit, make_window
 from tapeviz.gui.cards import ExampleCard
+from tapeviz.gui.output.panel import OutputPanel
 from tapeviz.gui.perspectives import BY_ID
 from tapeviz.gui.preferences import Preferences
 from tapeviz.gui.session import Session
@@ -339,10 +340,12 @@ def test_a_word_to_the_user_leaves_the_state_in_sight(window: MainWindow) -> Non
     assert "type it in Output" in bar.words.text()
     assert bar.state.isVisible()
     window.say("Saved.")
-    window.workbench.panel("output").answered.emit()      # what has been said since is not taken back
+    output = window.workbench.panel("output")
+    assert isinstance(output, OutputPanel)
+    output.answered.emit()      # what has been said since is not taken back
     assert bar.words.text() == "Saved."
     window.session.input_wanted.emit()
-    window.workbench.panel("output").answered.emit()
+    output.answered.emit()
     assert not bar.words.isVisible()
     assert bar.place.isVisible()
 
