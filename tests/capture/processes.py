@@ -15,7 +15,8 @@ from tapeviz.capture.launcher import RunConfig, Worker
 from tapeviz.recording.reader import open_recording
 
 ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "engine")])}
+# As the launcher does it: the order of what is written must not depend on the machine's settings.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "engine")]), "PYTHONUNBUFFERED": "1"}
 
 
 def run_worker(folder: Path, text: str | bytes | None, *args: str, name: str = "script.py", stdin: str = "",
