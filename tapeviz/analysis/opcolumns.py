@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeviz.analysis.magnitude import NOT_CAPTURED, Magnitude, Special, clamped, health_word
+from tapeviz.analysis.magnitude import NOT_CAPTURED, WORDS, Magnitude, Special, clamped, health_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,13 @@ class OpRows:
         return Magnitude(norm, int(self.bin[row]), None, clamped(norm, reference))
 
     def word(self, row: int) -> str:
-        """The health of a row in one word ("vanishing", "typical", ...)."""
+        """The health of a row in one word ("vanishing", "typical", ...); a value that is not finite comes first."""
+        if self.value_code[row] in _BROKEN:
+            return WORDS[Special(int(self.value_code[row]))]
         return health_word(self.gradient(row), float(self.reference[row]))
 
 
+_BROKEN = tuple(special.value for special in (Special.NAN, Special.POSINF, Special.NEGINF))
 _CODED = {"name": "names", "output": "outputs", "shape": "shapes", "file": "files"}
 
 

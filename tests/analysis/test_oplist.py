@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,3 +168,10 @@ def test_a_hundred_thousand_operations_are_a_matter_of_a_moment(tmp_path):
         rows = op_rows(recording)
         assert len(rows) >= 100_000
         assert filter_rows(rows, "matmul grad<1e3").mask.any()
+
+
+def test_a_value_that_is_nan_is_never_typical(tmp_path: Path) -> None:
+    with open_recording(make_recording(tmp_path / "nan.tapeviz", iterations=6, layers=3, nan_at=3)) as recording:
+        rows = op_rows(recording, 4)
+        words = {rows.word(i) for i in range(len(rows)) if rows.value_code[i] == Special.NAN.value}
+    assert words == {"NaN"}
