@@ -35,7 +35,6 @@ class Arranger:
     def __init__(self) -> None:
         self._layouts: OrderedDict[bytes, Layout] = OrderedDict()
         self._board: Board | None = None
-        self._board_of: tuple[int, bool] = (-1, True)      # iteration drawn on the board, and whether it was complete
         self._last: tuple[Graph, Layout] | None = None
 
     def arrange(self, graph: Graph) -> Layout:

@@ -98,7 +98,6 @@ class Accumulation:
     contributions: all of them, in order of arrival; the first `arrived` are in after this step ("2 of 2" with `total`)
     running: the sum of those; complete: the whole gradient
     cancelled: 1 - norm of the sum / sum of the norms, over what has arrived; None while it is a single one
-    node_op: the op that made the tensor, if the pass goes on to undo it
     """
 
     tensor: int
@@ -110,7 +109,6 @@ class Accumulation:
     running: Quantity
     complete: Quantity
     cancelled: float | None
-    node_op: int | None
     variable: int | None
 
 
@@ -257,11 +255,10 @@ class _Card:
             for i, (op, slot) in enumerate(flows))
         complete = self.complete(tensor, latex, parts)
         running = self.running(tensor, latex, parts[:arrived], complete if arrived == len(flows) else None)
-        maker, variable = int(recording.tensors["op"][tensor]), int(recording.tensors["variable"][tensor])
+        variable = int(recording.tensors["variable"][tensor])
         return Accumulation(
             tensor, tensor_text(recording, tensor), latex, contributions, arrived, len(flows), running, complete,
-            cancellation(running.size.norm, norms[:arrived]), maker if maker in index.step_of else None,
-            variable if variable != NONE else None)
+            cancellation(running.size.norm, norms[:arrived]), variable if variable != NONE else None)
 
     def signs(self, flows: list[tuple[int, int]], parts: list[Quantity]) -> list[int]:
         """-1 for contributions that point against the sum before them: as recorded, else from the elements."""

@@ -51,7 +51,7 @@ class Quantities:
             raise Unfit("quantities that are not one per event")
         self._small = [position for position, array in enumerate(arrays)
                        if array is not None and array.nbytes <= SMALL_BYTES]
-        self._updates, self._contributions = groups["update"], groups["contribution"]
+        self._contributions = groups["contribution"]
         self._keep_angles(batch, objects, keys, first)
         self._activations = [
             (op, [(self._place[request - first], k) for request, k in _outputs_of(found, objects, first, len(keys))])

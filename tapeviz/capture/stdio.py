@@ -19,11 +19,30 @@ Tell = Callable[[str], None]
 T = TypeVar("T")
 
 
-class Tee(io.TextIOBase):
+class StandIn:
+    """What stands in for a stream is the real one in everything that it does not do itself."""
+
+    _real: Any
+
+    def isatty(self) -> bool:
+        """As the real stream is."""
+        return bool(self._real.isatty())
+
+    def fileno(self) -> int:
+        """The real stream's."""
+        return int(self._real.fileno())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)   # reconfigure, raw, mode, name, ...
+
+
+class Tee(StandIn, io.TextIOBase):
     """A text stream that passes on what is written and tells somebody of it.
 
     lasting: a listener that has gone (the window at the other end of the pipe) is no error of the script
     """
+
+    _real: TextIO
 
     def __init__(self, real: TextIO, tell: Tell, lasting: bool = False) -> None:
         self._real = real
@@ -80,17 +99,6 @@ class Tee(io.TextIOBase):
         """It is."""
         return True
 
-    def isatty(self) -> bool:
-        """As the real stream is."""
-        return self._real.isatty()
-
-    def fileno(self) -> int:
-        """The real stream's."""
-        return self._real.fileno()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)   # reconfigure, mode, name, ...
-
     @property
     def encoding(self) -> str:   # type: ignore[override]  # read-only here
         """The real stream's."""
@@ -102,8 +110,10 @@ class Tee(io.TextIOBase):
         return self._real.errors
 
 
-class TeeBytes(io.BufferedIOBase):
+class TeeBytes(StandIn, io.BufferedIOBase):
     """The binary side of a Tee: bytes go through untouched and are told of as text, what is no text as `\ufffd`."""
+
+    _real: BinaryIO
 
     def __init__(self, real: BinaryIO, text: Tee) -> None:
         self._real = real
@@ -129,20 +139,11 @@ class TeeBytes(io.BufferedIOBase):
         """It is."""
         return True
 
-    def isatty(self) -> bool:
-        """As the real stream is."""
-        return self._real.isatty()
 
-    def fileno(self) -> int:
-        """The real stream's."""
-        return self._real.fileno()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)   # raw, mode, name, ...
-
-
-class Announced(io.TextIOBase):
+class Announced(StandIn, io.TextIOBase):
     """Standard input that says so before it waits."""
+
+    _real: TextIO
 
     def __init__(self, real: TextIO, waiting: Callable[[], None]) -> None:
         self._real = real
@@ -162,19 +163,8 @@ class Announced(io.TextIOBase):
         """It is."""
         return True
 
-    def isatty(self) -> bool:
-        """As the real stream is."""
-        return self._real.isatty()
-
-    def fileno(self) -> int:
-        """The real stream's."""
-        return self._real.fileno()
-
     def close(self) -> None:
         """Stays open."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
 
 
 class Streams:

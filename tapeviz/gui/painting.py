@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from tapeviz.analysis.magnitude import Special
 from tapeviz.gui.theme import Theme
@@ -261,15 +261,3 @@ def draw_focus_ring(painter: QPainter, rect: QRectF, theme: Theme, radius: float
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(crisp(QRectF(rect), 2.0), radius, radius)
     painter.restore()
-
-
-def clamp_mark(rect: QRectF, low: bool, size: float = 4.0) -> QPainterPath:
-    """The triangle in a cell whose value lies beyond the end bin; it points to the missing side."""
-    y = rect.center().y()
-    tip = rect.left() + 1 if low else rect.right() - 1
-    back = tip + size if low else tip - size
-    path = QPainterPath(QPointF(tip, y))
-    path.lineTo(back, y - size / 2)
-    path.lineTo(back, y + size / 2)
-    path.closeSubpath()
-    return path

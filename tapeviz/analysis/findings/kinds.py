@@ -55,7 +55,6 @@ TRANSPARENT = frozenset({"reshape", "transpose", "identity", "cast", "expand_dim
 ARRANGING = TRANSPARENT | {"concatenate", "split", "stack", "unstack", "pad", "tile", "gather"}
 ELEMENTWISE_ERROR = frozenset({"square", "abs", "power", "multiply", "huber", "sqrt", "cosh", "log", "negative",
                                "softplus", "logaddexp"})
-REDUCTION = frozenset({"mean", "sum", "max", "min", "var", "std", "norm", "logsumexp", "prod"})
 DIFFERENCE = frozenset({"subtract", "squared_difference"})
 CROSS_ENTROPY = {"softmax_cross_entropy": 1, "sparse_softmax_cross_entropy": 1, "sigmoid_cross_entropy": 1}
 FLAT = frozenset({"sign", "step", "step6"})     # differentiable by definition, with slope 0 everywhere

@@ -437,8 +437,3 @@ def pan_times(canvas: Canvas, frames: int = 240, distance: float = 15.0) -> list
     if canvas.frames - painted < frames:
         raise RuntimeError(f"only {canvas.frames - painted} of {frames} frames were painted: is the canvas shown?")
     return times
-
-
-def measure_pan(canvas: Canvas, frames: int = 240, distance: float = 15.0) -> float:
-    """Frames per second of `pan_times`."""
-    return frames / sum(pan_times(canvas, frames, distance))

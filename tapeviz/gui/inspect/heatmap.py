@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tapeviz.analysis.arrays import shrunk
@@ -191,16 +191,6 @@ class HeatMap(QWidget):
         rows, columns = self._matrix.shape
         row, column = self._cell or (0, 0)
         self.chosen.emit(min(max(row + step[0], 0), rows - 1), min(max(column + step[1], 0), columns - 1))
-
-    @guarded()
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
-
-    @guarded()
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
 
     @guarded(False)
     def event(self, event: QEvent) -> bool:

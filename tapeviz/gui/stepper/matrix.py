@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -294,16 +293,6 @@ class MatrixView(QWidget):
         row, column = min(max(row + step[0], 0), rows - 1), min(max(column + step[1], 0), columns - 1)
         self.chosen.emit(self._element_of(row, column))
         event.accept()
-
-    @guarded()
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
-
-    @guarded()
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
 
     @guarded(False)
     def event(self, event: QEvent) -> bool:
